@@ -1,0 +1,30 @@
+# Sourced by the setup scripts: where slow things are kept, and how progress is told.
+#
+# Everything that is slow to fetch or build lives under $CACHE, outside the
+# tree, in a folder named NAME-VERSION. A folder appears under its final name
+# only when it is whole, so an interrupted build is simply begun again.
+
+CACHE=${DYNATRAIN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dynatrain}
+KUBERNETES_VERSION=v1.34.4
+HELM_VERSION=v3.22.0
+TORCH_VERSION=2.15.0
+PYTHON_ENV_REVISION=1   # raise when the list in setup/python changes
+KUBERNETES_BIN=$CACHE/kubernetes-$KUBERNETES_VERSION
+HELM_BIN=$CACHE/helm-$HELM_VERSION
+PYTHON_ENV=$CACHE/python-torch$TORCH_VERSION-r$PYTHON_ENV_REVISION
+export GOFLAGS=-modcacherw
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# timed LABEL COMMAND...: run it with its output in a log; tell how long it took.
+timed() {
+  local label=$1 log began=$SECONDS; shift
+  log=$(mktemp "${TMPDIR:-/tmp}/dynatrain-setup.XXXXXX")
+  printf '    %-46s' "$label" >&2
+  if "$@" > "$log" 2>&1 < /dev/null; then
+    printf '%4d s\n' $((SECONDS - began)) >&2; rm -f "$log"
+  else
+    printf 'failed\n' >&2; tail -n 25 "$log" >&2; die "$label failed; whole log: $log"
+  fi
+}
