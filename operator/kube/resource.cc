@@ -1,0 +1,56 @@
+#include "operator/kube/resource.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace dynatrain::control {
+
+std::string Resource::ApiVersion() const {
+  return group.empty() ? version : absl::StrCat(group, "/", version);
+}
+
+const Resource& Pods() {
+  static const auto* const resource = new Resource{"", "v1", "pods", "Pod"};
+  return *resource;
+}
+
+const Resource& Nodes() {
+  static const auto* const resource =
+      new Resource{"", "v1", "nodes", "Node", /*namespaced=*/false};
+  return *resource;
+}
+
+const Resource& TrainingJobs() {
+  static const auto* const resource = new Resource{
+      "dynatrain.io", "v1alpha1", "elastictrainingjobs", "ElasticTrainingJob"};
+  return *resource;
+}
+
+const Resource& Events() {
+  static const auto* const resource =
+      new Resource{"events.k8s.io", "v1", "events", "Event"};
+  return *resource;
+}
+
+const Resource& AccessReviews() {
+  static const auto* const resource =
+      new Resource{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+                   "SelfSubjectAccessReview", /*namespaced=*/false};
+  return *resource;
+}
+
+std::string CollectionPath(const Resource& resource, absl::string_view ns) {
+  const std::string root = resource.group.empty()
+                               ? absl::StrCat("/api/", resource.version)
+                               : absl::StrCat("/apis/", resource.ApiVersion());
+  if (ns.empty() || !resource.namespaced) {
+    return absl::StrCat(root, "/", resource.plural);
+  }
+  return absl::StrCat(root, "/namespaces/", ns, "/", resource.plural);
+}
+
+std::string ObjectPath(const Resource& resource, absl::string_view ns,
+                       absl::string_view name) {
+  return absl::StrCat(CollectionPath(resource, ns), "/", name);
+}
+
+}  // namespace dynatrain::control
