@@ -1,0 +1,75 @@
+// ObjectReader: fields of a JSON object as values, without exceptions.
+//
+// The first error sticks and later reads give defaults, so that a codec reads
+// all its fields and asks once. An error names the field by its path, its value
+// and what would be right:
+//   spec.elasticPolicy.minReplicas: 0 is not an integer in [1, 65536]
+//
+//   ObjectReader spec(json, "spec");
+//   out.replicas = spec.Int("replicas", 0, kMaxReplicas, 1);
+//   RETURN_IF_ERROR(spec.status());
+#ifndef API_JSON_READER_H_
+#define API_JSON_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "nlohmann/json.hpp"
+
+namespace dynatrain::api {
+
+// Returns kInvalidArgument if `text` isn't one JSON value.
+absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text);
+
+// The text of `value`; bytes that are not UTF-8 are replaced.
+std::string DumpJson(const nlohmann::json& value);
+
+class ObjectReader {
+ public:
+  // Absent (null) is an empty object. `value` must outlive the reader.
+  ObjectReader(const nlohmann::json& value, std::string path);
+
+  bool Has(absl::string_view key) const { return Find(key) != nullptr; }
+  // The value of `key`; null if absent.
+  const nlohmann::json& At(absl::string_view key) const;
+  std::string Path(absl::string_view key) const;
+
+  // An absent field is `otherwise`.
+  std::string Text(absl::string_view key, absl::string_view otherwise = "");
+  bool Bool(absl::string_view key, bool otherwise = false);
+  int64_t Int(absl::string_view key, int64_t min, int64_t max,
+              int64_t otherwise);
+  absl::Duration Seconds(absl::string_view key, int64_t min, int64_t max,
+                         absl::Duration otherwise);
+  // RFC 3339; the epoch if absent.
+  absl::Time Time(absl::string_view key);
+  // Index in `names` of the text of `key`; 0 if absent.
+  int Choice(absl::string_view key, const std::vector<std::string>& names);
+  // The elements of a list; empty if absent.
+  std::vector<ObjectReader> List(absl::string_view key);
+  // A nested object; one that is absent is empty. Its errors are its own.
+  ObjectReader Object(absl::string_view key) const;
+
+  // Notes that `key` is wrong: `what` says what would be right.
+  void Refuse(absl::string_view key, absl::string_view what);
+  // Takes over the error of a nested reader.
+  void Merge(const absl::Status& status);
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const nlohmann::json* Find(absl::string_view key) const;
+
+  const nlohmann::json* value_;
+  std::string path_;
+  absl::Status status_;
+};
+
+}  // namespace dynatrain::api
+
+#endif  // API_JSON_READER_H_

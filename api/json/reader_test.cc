@@ -1,0 +1,74 @@
+#include "api/json/reader.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dynatrain::api {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+std::string Message(const ObjectReader& reader) {
+  return std::string(reader.status().message());
+}
+
+TEST(ObjectReaderTest, AbsentFieldsGiveDefaults) {
+  const Json json = Json::object();
+  ObjectReader reader(json, "spec");
+  EXPECT_EQ(reader.Int("a", 0, 9, 4), 4);
+  EXPECT_EQ(reader.Text("b", "x"), "x");
+  EXPECT_TRUE(reader.Bool("c", true));
+  EXPECT_EQ(reader.Time("d"), absl::UnixEpoch());
+  EXPECT_TRUE(reader.List("e").empty());
+  EXPECT_TRUE(reader.status().ok());
+}
+
+TEST(ObjectReaderTest, ErrorsNameFieldValueAndWhatIsRight) {
+  const struct {
+    const char* json;
+    const char* message;
+  } cases[] = {
+      {R"({"n": 10})", "spec.n: 10 is not an integer in [0, 9]"},
+      {R"({"n": -1})", "spec.n: -1 is not an integer in [0, 9]"},
+      {R"({"n": 1.5})", "spec.n: 1.5 is not an integer in [0, 9]"},
+      {R"({"n": "3"})", "spec.n: \"3\" is not an integer in [0, 9]"},
+      {R"({"n": 18446744073709551615})", "is not an integer in [0, 9]"},
+      {R"({"t": 1})", "spec.t: 1 is not a text"},
+      {R"({"b": 1})", "spec.b: 1 is neither true nor false"},
+      {R"({"z": "now"})", "is not a time like"},
+      {R"({"c": "up"})", "spec.c: \"up\" is not one of left, right"},
+      {R"({"l": {}})", "spec.l: {} is not a list"},
+      {R"([1])", "spec: [1] is not an object"},
+  };
+  for (const auto& test : cases) {
+    const Json json = Json::parse(test.json);
+    ObjectReader reader(json, "spec");
+    reader.Int("n", 0, 9, 0);
+    reader.Text("t");
+    reader.Bool("b");
+    reader.Time("z");
+    reader.Choice("c", {"left", "right"});
+    reader.List("l");
+    EXPECT_THAT(Message(reader), HasSubstr(test.message)) << test.json;
+  }
+}
+
+TEST(ObjectReaderTest, TheFirstErrorStays) {
+  const Json json = Json::parse(R"({"a": "x", "b": "y"})");
+  ObjectReader reader(json, "");
+  reader.Int("a", 0, 1, 0);
+  reader.Int("b", 0, 1, 0);
+  EXPECT_THAT(Message(reader), HasSubstr("a: "));
+}
+
+TEST(ParseJsonTest, RefusesWhatIsNotOneValue) {
+  for (const char* text : {"", "{", "{} {}", "\xff", "nul"}) {
+    EXPECT_FALSE(ParseJson(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::api
