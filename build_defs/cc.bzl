@@ -5,6 +5,8 @@ _COPTS = [
     "-Wextra",
     "-Werror",
     "-Wno-sign-compare",
+    # Designated initializers leave out what has a good default.
+    "-Wno-missing-field-initializers",
 ]
 
 def dt_cc_library(copts = [], **kwargs):
