@@ -29,8 +29,8 @@ uint64_t ReadSeed() {
 }  // namespace
 
 uint64_t TestSeed() {
-  static const uint64_t seed = ReadSeed();
-  return seed;
+  static const uint64_t kSeed = ReadSeed();
+  return kSeed;
 }
 
 std::mt19937_64 TestRandom(uint64_t stream) {

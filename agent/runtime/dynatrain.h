@@ -21,12 +21,12 @@ extern "C" {
 
 enum dt_code {
   DT_OK = 0,
-  DT_INVALID = -1,     /* bad argument: never try again */
-  DT_TIMEOUT = -2,     /* a deadline passed; the message says what for */
-  DT_LOST = -3,        /* the agent or a peer is gone */
-  DT_REFUSED = -4,     /* a precondition does not hold; nothing was changed */
-  DT_CORRUPT = -5,     /* a digest differs; nothing was committed */
-  DT_CANCELLED = -6,   /* by abort or dismiss */
+  DT_INVALID = -1,   /* bad argument: never try again */
+  DT_TIMEOUT = -2,   /* a deadline passed; the message says what for */
+  DT_LOST = -3,      /* the agent or a peer is gone */
+  DT_REFUSED = -4,   /* a precondition does not hold; nothing was changed */
+  DT_CORRUPT = -5,   /* a digest differs; nothing was committed */
+  DT_CANCELLED = -6, /* by abort or dismiss */
 };
 
 typedef struct dt_session dt_session;
@@ -38,7 +38,8 @@ const char* dt_error(void);
 
 /* Connects to the agent, opens this process's transport listener, says hello
  * and waits for welcome. config: {"socket", "local_rank", "pod_ip", "key",
- * "staging_bytes"}; absent entries come from DYNATRAIN_*. welcome: the frame. */
+ * "staging_bytes"}; absent entries come from DYNATRAIN_*. welcome: the frame.
+ */
 int dt_open(const char* config, dt_session** session, char** welcome);
 /* Ends the control thread and closes everything. No other call may run. */
 void dt_close(dt_session* session);
@@ -56,18 +57,19 @@ int dt_report(dt_session*, const char* frame);
  * routes with (before the pause). manifest: JSON text. summary: {"plan_digest",
  * "manifest_digest","sent_hash","received_hash","kept_bytes","moved_bytes",
  * "minimal_bytes","staging_bytes","peers",
- * "sources":[{"index","name","state","local_shape"}], "targets":[…], "times_ms"}:
- * the local tensors that have to be bound on each side; empty lists if this
- * process is in no such world. DT_REFUSED with the difference by tensor name if the
- * manifest differs from the transition's. */
+ * "sources":[{"index","name","state","local_shape"}], "targets":[…],
+ * "times_ms"}: the local tensors that have to be bound on each side; empty
+ * lists if this process is in no such world. DT_REFUSED with the difference by
+ * tensor name if the manifest differs from the transition's. */
 int dt_plan(dt_session*, const char* transition, const char* manifest,
             char** summary);
 
 enum dt_side { DT_SOURCE = 0, DT_TARGET = 1 };
 
-/* Binds the memory of one local tensor (index as in the summary): base address of its
- * first element, local shape and strides in bytes. Memory must stay valid until
- * dt_transfer returns. DT_INVALID names the tensor if the shape differs. */
+/* Binds the memory of one local tensor (index as in the summary): base address
+ * of its first element, local shape and strides in bytes. Memory must stay
+ * valid until dt_transfer returns. DT_INVALID names the tensor if the shape
+ * differs. */
 int dt_bind(dt_session*, uint64_t generation, int side, int64_t index,
             void* data, int ndim, const int64_t* shape,
             const int64_t* strides_bytes);
@@ -76,8 +78,8 @@ int dt_bind(dt_session*, uint64_t generation, int side, int64_t index,
  * the source side; get after it, on the target side (len 0: none came). */
 int dt_put_blob(dt_session*, uint64_t generation, const char* key,
                 const void* bytes, size_t len);
-int dt_get_blob(dt_session*, uint64_t generation, const char* key,
-                void** bytes, size_t* len);
+int dt_get_blob(dt_session*, uint64_t generation, const char* key, void** bytes,
+                size_t* len);
 
 enum dt_action {
   DT_CONTINUE = 0,
@@ -85,7 +87,8 @@ enum dt_action {
   DT_DISMISS = 2, /* leave the loop and exit */
 };
 
-/* Between two steps: `step` steps are complete. Says what to do; does not wait. */
+/* Between two steps: `step` steps are complete. Says what to do; does not wait.
+ */
 int dt_boundary(dt_session*, uint64_t generation, uint64_t step, int* action);
 
 enum dt_outcome {
@@ -95,12 +98,15 @@ enum dt_outcome {
 
 /* Takes part in the transfer of `generation`: reports stopped, waits for Go,
  * moves and copies, compares digests, reports verified, waits for the
- * outcome. A joiner calls it right after `prepared`. On a failure before Verified it reports
- * `failed` itself, waits for Abort and returns DT_KEPT with report.failure set.
- * report: {"failure", "bytes_sent","bytes_received","times_ms":{"wait_go","transfer","verify","commit",…}} */
+ * outcome. A joiner calls it right after `prepared`. On a failure before
+ * Verified it reports `failed` itself, waits for Abort and returns DT_KEPT with
+ * report.failure set. report: {"failure",
+ * "bytes_sent","bytes_received","times_ms":{"wait_go","transfer","verify","commit",…}}
+ */
 int dt_transfer(dt_session*, uint64_t generation, int* outcome, char** report);
 
-/* Drops all of a generation that was aborted or is over: plan, links, bindings. */
+/* Drops all of a generation that was aborted or is over: plan, links, bindings.
+ */
 int dt_drop(dt_session*, uint64_t generation);
 
 /* The rendezvous store of a generation (torch.distributed.Store over the

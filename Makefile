@@ -1,0 +1,41 @@
+# Everything a person or CI starts. Each target is one script under tools/.
+.DEFAULT_GOAL := help
+.PHONY: help build test test-long lint format demo demo-down cluster-up cluster-down images setup
+
+help: ## show these targets
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
+
+setup: ## install and build what this machine lacks (apt, PyPI, Go modules), kept in ~/.cache/dynatrain
+	@tools/setup/all
+
+build: ## build all C++ targets
+	@tools/setup/all debian abseil bazelrc
+	@bazel build //...
+
+test: ## what CI runs: lint, build, all tests, direction, a real cluster; ends with "N passed, N failed"
+	@tools/test/run
+
+test-long: ## tsan, asan, the clang build with layering and thread-safety checks, long property and fault runs
+	@tools/test/run --long
+
+lint: ## clang-format, clang-tidy on what changed, buildifier, ruff, mypy
+	@tools/test/run --only setup,lint
+
+format: ## rewrite C++ and BUILD files in the project's format
+	@tools/lint/format
+
+demo: ## the main job, before your eyes, on a local Kubernetes cluster
+	@tools/setup/all debian
+	@python3 tools/demo/demo.py
+
+demo-down: ## remove everything that `make demo` started
+	@tools/cluster/cluster down
+
+cluster-up: ## bring up the local cluster (NODES=3, DYNATRAIN_CLUSTER=dynatrain)
+	@tools/cluster/cluster up $(NODES)
+
+cluster-down: ## end the local cluster (DYNATRAIN_CLUSTER=dynatrain)
+	@tools/cluster/cluster down
+
+images: ## build the images into build/images
+	@tools/images/build build/images
