@@ -1,0 +1,93 @@
+// PlanInput: all that a plan depends on. Equal inputs give equal plans, on
+// every process and in the operator, so plans are never shipped: processes
+// compare AgreementDigest() and compute their own part.
+#ifndef TRANSITION_PLAN_PLAN_INPUT_H_
+#define TRANSITION_PLAN_PLAN_INPUT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/fingerprint.h"
+#include "transition/plan/world.h"
+
+namespace dynatrain::transition {
+
+// Raise it with any change that makes another plan of the same input.
+inline constexpr int kPlannerVersion = 1;
+
+struct PlanOptions {
+  // A region that several ranks could send is cut into pieces for more than one
+  // of them only as far as each piece keeps this size. At 10 GB/s 256 KiB
+  // take 26 us, well above what one more route costs (a few us).
+  int64_t stripe_bytes = 256 << 10;
+
+  friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
+};
+
+class PlanInput {
+ public:
+  // `source` may be the empty world: then nothing moves. Worlds may share all
+  // processes, some, or none. Returns kInvalidArgument if `target` is empty or
+  // an option is out of range, kFailedPrecondition with the difference by
+  // tensor name if the two manifests differ.
+  static absl::StatusOr<PlanInput> Create(World source, World target,
+                                          PlanOptions options = {});
+
+  const World& source() const { return body_->source; }
+  const World& target() const { return body_->target; }
+  const PlanOptions& options() const { return body_->options; }
+  const vps::Manifest& manifest() const { return target().layout().manifest(); }
+
+  // The processes of both worlds, each once: those of the source by rank, then
+  // those that join by target rank.
+  int num_processes() const {
+    return source().size() + body_->num_joining_processes;
+  }
+  // The place of a rank's process in that list.
+  int UnionIndexOfSource(int source_rank) const { return source_rank; }
+  int UnionIndexOfTarget(int target_rank) const {
+    return body_->union_index_of_target[target_rank];
+  }
+  // The rank that a target rank's process has in the source world; -1 if it
+  // joins. And the other way round; -1 if it leaves.
+  int SourceRankOfTarget(int target_rank) const {
+    const int index = UnionIndexOfTarget(target_rank);
+    return index < source().size() ? index : -1;
+  }
+  int TargetRankOfSource(int source_rank) const {
+    return body_->target_rank_of_source[source_rank];
+  }
+
+  // Where striping starts for a tensor: how many bytes of earlier tensors that
+  // are cut and replicated alike lie before it. Small tensors thereby take
+  // turns among their holders by bytes, not by count.
+  int64_t line_offset_bytes(int tensor) const {
+    return body_->line_offset_bytes[tensor];
+  }
+
+  // Over planner version, manifest, both layouts, both process lists with
+  // their members, and options.
+  const Fingerprint& AgreementDigest() const { return body_->digest; }
+
+ private:
+  struct Body {
+    World source;
+    World target;
+    PlanOptions options;
+    int num_joining_processes = 0;
+    std::vector<int> union_index_of_target;
+    std::vector<int> target_rank_of_source;
+    std::vector<int64_t> line_offset_bytes;
+    Fingerprint digest;
+  };
+
+  explicit PlanInput(std::shared_ptr<const Body> body);
+
+  std::shared_ptr<const Body> body_;  // never null; shared by copies
+};
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_PLAN_PLAN_INPUT_H_

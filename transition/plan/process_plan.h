@@ -1,0 +1,80 @@
+// ProcessPlan: one process's part of a plan, computed by it alone.
+//
+//   ASSIGN_OR_RETURN(PlanInput input, PlanInput::Create(source, target));
+//   ASSIGN_OR_RETURN(ProcessPlan plan, PlanForProcess(input, process_id));
+//   for (const PeerExchange& peer : plan.peers) { ... }
+//
+// The union over the processes is the whole plan, and what a process sends to a
+// peer is, in the same order, what the peer receives from it.
+#ifndef TRANSITION_PLAN_PROCESS_PLAN_H_
+#define TRANSITION_PLAN_PROCESS_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transition/plan/blobs.h"
+#include "transition/plan/plan_input.h"
+#include "transition/plan/route.h"
+
+namespace dynatrain::transition {
+
+// What stays in the process. If `adopted`, the region is the process's whole
+// local tensor in both worlds, so the memory can be taken over without a copy.
+struct LocalRoute {
+  Route route;
+  bool adopted = false;
+  friend bool operator==(const LocalRoute&, const LocalRoute&) = default;
+};
+
+// All traffic with one other process, in both directions.
+struct PeerExchange {
+  Process peer;
+  int peer_source_rank = -1;  // -1 if it joins
+  int peer_target_rank = -1;  // -1 if it leaves
+  std::vector<Route> send;    // ascending
+  std::vector<Route> receive;
+  std::vector<BlobRoute> send_blobs;  // after the routes, ascending
+  std::vector<BlobRoute> receive_blobs;
+  int64_t send_bytes = 0;  // without blobs, whose sizes no plan knows
+  int64_t receive_bytes = 0;
+};
+
+struct ByteTotals {
+  int64_t kept_bytes = 0;     // stays in the process, adopted or copied
+  int64_t adopted_bytes = 0;  // of those, without a copy
+  int64_t sent_bytes = 0;
+  int64_t received_bytes = 0;
+  // Lower bound of received_bytes: needed and not held before.
+  int64_t minimal_bytes = 0;
+};
+
+struct ProcessPlan {
+  uint64_t process_id = 0;
+  int source_rank = -1;           // -1 if it joins
+  int target_rank = -1;           // -1 if it leaves
+  std::vector<LocalRoute> local;  // ascending
+  std::vector<BlobRoute> local_blobs;
+  // In the order of the XOR schedule, see PeerStep. Only those with traffic.
+  std::vector<PeerExchange> peers;
+  ByteTotals bytes;
+  // Sums modulo 2^64 of HashOf over the remote routes; see there.
+  uint64_t sent_hash = 0;
+  uint64_t received_hash = 0;
+};
+
+// The step at which two processes, given by their union indices, meet: each
+// goes through its peers by ascending step. A pair has one step, both count
+// upwards, so whoever waits waits for somebody at a lower step: no cycle, for
+// any number of processes.
+constexpr int PeerStep(int union_index_a, int union_index_b) {
+  return union_index_a ^ union_index_b;
+}
+
+// Returns kNotFound if the process is in neither world.
+absl::StatusOr<ProcessPlan> PlanForProcess(const PlanInput& input,
+                                           uint64_t process_id);
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_PLAN_PROCESS_PLAN_H_
