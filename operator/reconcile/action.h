@@ -26,7 +26,7 @@ namespace dynatrain::control {
 struct CreatePod {
   uint32_t serial = 0;
   std::string name;
-  std::string body;  // JSON without the key: see pod.h
+  std::string body;  // JSON; holds the job's key, so don't log it
   bool operator==(const CreatePod&) const = default;
 };
 
@@ -103,7 +103,8 @@ struct SendPrepare {
   bool operator==(const SendPrepare&) const = default;
 };
 
-// A refusal needs no action of the driver: the steps show it.
+// A refusal says the highest step that the agent has seen. Its ranks' steps in
+// the next snapshot must not be lower, or the same step is asked for again.
 struct SendArm {
   Fence fence;
   std::vector<AgentTarget> targets;
@@ -156,7 +157,8 @@ struct RequeueAfter {
   bool operator==(const RequeueAfter&) const = default;
 };
 
-// Another operator has the job: this one must not speak for it any more.
+// Another operator has the job: this one does nothing for it, until a snapshot
+// shows otherwise.
 struct StandDown {
   uint64_t term = 0;  // of the other
   bool operator==(const StandDown&) const = default;

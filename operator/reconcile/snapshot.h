@@ -35,6 +35,7 @@ struct PodView {
   std::optional<absl::Time> deletion_time;
   // Reason of the condition DisruptionTarget=True: "EvictionByEvictionAPI", …
   std::string disruption;
+  absl::Time disruption_time = absl::InfinitePast();  // its lastTransitionTime
   // When the training container started; absent before.
   std::optional<absl::Time> started;
   // Exit code of the training container, if it ended.
@@ -109,6 +110,8 @@ struct AgentTransition {
   std::vector<RankTransition> ranks;
 };
 
+inline constexpr absl::Duration kSilentAfter = absl::Seconds(15);
+
 struct AgentObservation {
   uint64_t term = 0;
   std::string job_uid;
@@ -121,7 +124,8 @@ struct AgentObservation {
   int64_t memory_used_bytes = 0;
   std::vector<RankObservation> ranks;
   AgentTransition transition;
-  // When the driver got this from the agent; old if the agent is silent.
+  // When the driver got this from the agent. It asks again at least every 5 s,
+  // so an agent not heard for longer than kSilentAfter is silent.
   absl::Time received = absl::InfinitePast();
 };
 
@@ -148,6 +152,7 @@ struct Snapshot {
   uint64_t term = 0;
   std::string operator_name;  // reportingInstance
   std::string agent_image;    // what new jobs get
+  std::string job_key;        // hex; every pod of the job gets it
   int agent_port = 7070;
 };
 
