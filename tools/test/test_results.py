@@ -47,7 +47,8 @@ def test_a_skipped_test_has_not_passed(tmp_path: pathlib.Path) -> None:
 
 
 def test_what_does_not_build_has_failed_be_it_a_test_or_not(tmp_path: pathlib.Path) -> None:
-    events = [configured("//a:x_test"), configured("//a:lib", "cc_library rule"), completed("//a:lib"), completed("//a:x_test", completed={})]
+    events = [configured("//a:x_test"), configured("//a:lib", "cc_library rule"), completed("//a:lib"),
+              completed("//a:x_test", completed={})]
     assert read(tmp_path, 1, *events) == {"//a:lib": Outcome.FAILED, "//a:x_test": Outcome.FAILED}
 
 

@@ -33,8 +33,11 @@ vps::Interval EvenPiece(vps::Interval whole, int64_t count, int64_t index) {
 void Stripe(const vps::Box& region, const StripeRule& rule,
             absl::FunctionRef<void(const vps::Box&, int)> visit) {
   const int64_t bytes = region.num_elements() * rule.item_bytes;
+  // A scalar cannot be cut.
   int64_t pieces =
-      std::clamp<int64_t>(bytes / rule.stripe_bytes, 1, rule.num_senders);
+      region.dims() == 0
+          ? 1
+          : std::clamp<int64_t>(bytes / rule.stripe_bytes, 1, rule.num_senders);
   const int dim = pieces == 1 ? 0 : CutDim(region, pieces);
   if (pieces > 1) pieces = std::min(pieces, region.extent(dim));
   // Replicas of one region start one after the other, so that together they

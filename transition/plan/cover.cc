@@ -1,0 +1,65 @@
+#include "transition/plan/cover.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "vps/geometry/region.h"
+
+namespace dynatrain::transition {
+namespace {
+
+absl::Status CheckEnds(const PlanInput& input, int target_rank,
+                       const Route& route) {
+  if (route.tensor < 0 || route.tensor >= input.manifest().size()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("there is no tensor ", route.tensor));
+  }
+  const auto wrong = [&](absl::string_view what) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(route.DebugString(input.manifest()), ": ", what));
+  };
+  if (route.target_rank != target_rank) {
+    return wrong(absl::StrCat("is not for rank ", target_rank));
+  }
+  if (route.source_rank < 0 || route.source_rank >= input.source().size()) {
+    return wrong("no such source rank");
+  }
+  const vps::Box held =
+      input.source().layout().LocalBox(route.source_rank, route.tensor);
+  if (route.region.empty() || !held.Contains(route.region)) {
+    return wrong(absl::StrCat("the source holds ", held.DebugString()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckCover(const PlanInput& input, int target_rank,
+                        absl::Span<const Route> routes) {
+  std::vector<std::vector<vps::Box>> regions(input.manifest().size());
+  for (const Route& route : routes) {
+    RETURN_IF_ERROR(CheckEnds(input, target_rank, route));
+    regions[route.tensor].push_back(route.region);
+  }
+  for (int tensor = 0; tensor < input.manifest().size(); ++tensor) {
+    RETURN_IF_ERROR(vps::CheckExactCover(
+                        input.target().layout().LocalBox(target_rank, tensor),
+                        regions[tensor]),
+                    absl::StrCat("rank ", target_rank, ", ",
+                                 input.manifest().tensor(tensor).spec.Id()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCover(const PlanInput& input, const ProcessPlan& plan) {
+  if (plan.target_rank < 0 || input.source().empty()) return absl::OkStatus();
+  std::vector<Route> routes;
+  for (const LocalRoute& local : plan.local) routes.push_back(local.route);
+  for (const PeerExchange& peer : plan.peers) {
+    routes.insert(routes.end(), peer.receive.begin(), peer.receive.end());
+  }
+  return CheckCover(input, plan.target_rank, routes);
+}
+
+}  // namespace dynatrain::transition

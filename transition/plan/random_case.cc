@@ -1,0 +1,196 @@
+#include "transition/plan/random_case.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+
+namespace dynatrain::transition {
+namespace {
+
+constexpr int kMaxRanks = 16;
+
+int Pick(std::mt19937_64& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+std::vector<int> RandomSizes(std::mt19937_64& random, int axes) {
+  std::vector<int> sizes(axes, 1);
+  int world_size = 1;
+  for (int i = 0; i < axes; ++i) {
+    const int size = Pick(random, 1, 5);
+    if (world_size * size > kMaxRanks) continue;
+    world_size *= size;
+    sizes[i] = size;
+  }
+  std::shuffle(sizes.begin(), sizes.end(), random);
+  return sizes;
+}
+
+int WorldSize(const std::vector<int>& sizes) {
+  int product = 1;
+  for (int size : sizes) product *= size;
+  return product;
+}
+
+PlanCase::Tensor RandomTensor(std::mt19937_64& random, int axes) {
+  PlanCase::Tensor tensor;
+  const int dims = Pick(random, 0, 4);
+  for (int dim = 0; dim < dims; ++dim) {
+    tensor.shape.push_back(Pick(random, 0, 9) == 0 ? 0 : Pick(random, 1, 7));
+  }
+  std::vector<int> order(axes);
+  for (int axis = 0; axis < axes; ++axis) order[axis] = axis;
+  std::shuffle(order.begin(), order.end(), random);
+  for (int axis : order) {
+    if (dims == 0 || Pick(random, 0, 2) == 0) continue;  // replicated
+    tensor.splits.push_back({axis, Pick(random, 0, dims - 1)});
+  }
+  return tensor;
+}
+
+// Source ids are 1..n in any order. Of the target's, about `percent_shared` of
+// a hundred are among them.
+void ChooseProcesses(std::mt19937_64& random, PlanCase& plan_case) {
+  const int percent_shared = std::vector<int>{0, 50, 100}[Pick(random, 0, 2)];
+  const auto fill = [&](PlanCase::Side& side, std::vector<uint64_t> pool) {
+    std::shuffle(pool.begin(), pool.end(), random);
+    pool.resize(WorldSize(side.sizes));
+    side.ids = pool;
+  };
+  std::vector<uint64_t> old_ids, target_pool;
+  for (int id = 1; id <= WorldSize(plan_case.source.sizes); ++id) {
+    old_ids.push_back(id);
+    if (Pick(random, 0, 99) < percent_shared) target_pool.push_back(id);
+  }
+  fill(plan_case.source, old_ids);
+  const size_t wanted = WorldSize(plan_case.target.sizes);
+  for (uint64_t id = 100; target_pool.size() < wanted; ++id) {
+    // Joiners come beside survivors (same members) or on members of their own.
+    target_pool.push_back(Pick(random, 0, 1) == 0 ? id : id - 80);
+  }
+  fill(plan_case.target, std::move(target_pool));
+}
+
+// Every case that is a little smaller than this one.
+std::vector<PlanCase> Smaller(const PlanCase& plan_case) {
+  std::vector<PlanCase> cases;
+  for (size_t t = 0; t < plan_case.tensors.size(); ++t) {
+    PlanCase fewer = plan_case;
+    fewer.tensors.erase(fewer.tensors.begin() + t);
+    cases.push_back(std::move(fewer));
+    for (size_t i = 0; i < plan_case.tensors[t].splits.size(); ++i) {
+      PlanCase less_split = plan_case;
+      auto& splits = less_split.tensors[t].splits;
+      splits.erase(splits.begin() + i);
+      cases.push_back(std::move(less_split));
+    }
+    for (size_t dim = 0; dim < plan_case.tensors[t].shape.size(); ++dim) {
+      if (plan_case.tensors[t].shape[dim] <= 1) continue;
+      PlanCase shorter = plan_case;
+      --shorter.tensors[t].shape[dim];
+      cases.push_back(std::move(shorter));
+    }
+  }
+  return cases;
+}
+
+std::string SideText(const PlanCase& plan_case, const PlanCase::Side& side) {
+  std::string text;
+  for (size_t i = 0; i < plan_case.axes.size(); ++i) {
+    absl::StrAppend(&text, plan_case.axes[i], side.sizes[i], " ");
+  }
+  return absl::StrCat(text, "processes ", absl::StrJoin(side.ids, ","));
+}
+
+}  // namespace
+
+PlanCase RandomCase(std::mt19937_64& random) {
+  PlanCase plan_case;
+  std::vector<std::string> names = {"dp", "tp", "pp", "ep", "rep"};
+  std::shuffle(names.begin(), names.end(), random);
+  names.resize(Pick(random, 1, 4));
+  const int axes = static_cast<int>(names.size());
+  plan_case.axes = std::move(names);
+  plan_case.source.sizes = RandomSizes(random, axes);
+  plan_case.target.sizes = RandomSizes(random, axes);
+  const int tensors = Pick(random, 1, 4);
+  for (int i = 0; i < tensors; ++i) {
+    plan_case.tensors.push_back(RandomTensor(random, axes));
+  }
+  ChooseProcesses(random, plan_case);
+  plan_case.ranks_per_member = Pick(random, 1, 4);
+  plan_case.stripe_bytes = Pick(random, 1, 64);
+  return plan_case;
+}
+
+absl::StatusOr<PlanInput> MakeInput(const PlanCase& plan_case) {
+  std::vector<vps::ManifestTensor> tensors;
+  for (size_t i = 0; i < plan_case.tensors.size(); ++i) {
+    const PlanCase::Tensor& tensor = plan_case.tensors[i];
+    ASSIGN_OR_RETURN(vps::TensorSpec spec,
+                     vps::TensorSpec::Create(
+                         absl::StrCat("t", i), "param",
+                         i % 2 == 0 ? vps::Dtype::kFloat32 : vps::Dtype::kBool,
+                         tensor.shape));
+    vps::Sharding sharding;
+    for (const PlanCase::Split& split : tensor.splits) {
+      sharding.push_back({plan_case.axes[split.axis], split.dim});
+    }
+    tensors.push_back({std::move(spec), std::move(sharding)});
+  }
+  ASSIGN_OR_RETURN(const vps::Manifest manifest,
+                   vps::Manifest::Create(std::move(tensors)));
+  const auto make_world =
+      [&](const PlanCase::Side& side) -> absl::StatusOr<World> {
+    std::vector<vps::MeshAxis> axes;
+    for (size_t i = 0; i < plan_case.axes.size(); ++i) {
+      axes.push_back({plan_case.axes[i], side.sizes[i]});
+    }
+    ASSIGN_OR_RETURN(vps::Mesh mesh, vps::Mesh::Create(std::move(axes)));
+    ASSIGN_OR_RETURN(vps::Layout layout,
+                     vps::Layout::Create(std::move(mesh), manifest));
+    std::vector<Process> processes;
+    for (uint64_t id : side.ids) {
+      processes.push_back(
+          {id, static_cast<uint32_t>(id / plan_case.ranks_per_member)});
+    }
+    return World::Create(std::move(layout), std::move(processes));
+  };
+  ASSIGN_OR_RETURN(World source, make_world(plan_case.source));
+  ASSIGN_OR_RETURN(World target, make_world(plan_case.target));
+  return PlanInput::Create(std::move(source), std::move(target),
+                           {.stripe_bytes = plan_case.stripe_bytes});
+}
+
+PlanCase Shrink(PlanCase plan_case,
+                const std::function<bool(const PlanCase&)>& fails) {
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (PlanCase& candidate : Smaller(plan_case)) {
+      if (!fails(candidate)) continue;
+      plan_case = std::move(candidate);
+      smaller = true;
+      break;
+    }
+  }
+  return plan_case;
+}
+
+std::ostream& operator<<(std::ostream& out, const PlanCase& plan_case) {
+  out << "source: " << SideText(plan_case, plan_case.source)
+      << "\ntarget: " << SideText(plan_case, plan_case.target)
+      << "\nranks per member " << plan_case.ranks_per_member
+      << ", stripe_bytes " << plan_case.stripe_bytes;
+  for (const PlanCase::Tensor& tensor : plan_case.tensors) {
+    out << "\ntensor [" << absl::StrJoin(tensor.shape, ", ") << "]";
+    for (const PlanCase::Split& split : tensor.splits) {
+      out << " " << plan_case.axes[split.axis] << ":" << split.dim;
+    }
+  }
+  return out;
+}
+
+}  // namespace dynatrain::transition

@@ -1,0 +1,56 @@
+// Random pairs of worlds for property tests, and how to make a failing one
+// smaller.
+#ifndef TRANSITION_PLAN_RANDOM_CASE_H_
+#define TRANSITION_PLAN_RANDOM_CASE_H_
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transition/plan/plan_input.h"
+
+namespace dynatrain::transition {
+
+// All that a PlanInput is made of, as plain lists that a shrinker can cut.
+struct PlanCase {
+  struct Split {
+    int axis = 0;  // index into the axes
+    int dim = 0;
+  };
+  struct Tensor {
+    std::vector<int64_t> shape;
+    std::vector<Split> splits;
+  };
+  struct Side {
+    std::vector<int> sizes;     // one per axis
+    std::vector<uint64_t> ids;  // one per rank
+  };
+
+  std::vector<std::string> axes;  // slowest first
+  std::vector<Tensor> tensors;
+  Side source;
+  Side target;
+  int ranks_per_member = 1;  // the member of process id is id / this
+  int64_t stripe_bytes = 1;
+};
+
+// Tensors of 0 to 4 dims with extents 0 to 7, worlds of up to 16 ranks in any
+// order, with all, some or no processes in common.
+PlanCase RandomCase(std::mt19937_64& random);
+
+absl::StatusOr<PlanInput> MakeInput(const PlanCase& plan_case);
+
+// The smallest case that `fails` still accepts, reached by dropping tensors,
+// splits and dims and by shortening extents one at a time.
+PlanCase Shrink(PlanCase plan_case,
+                const std::function<bool(const PlanCase&)>& fails);
+
+std::ostream& operator<<(std::ostream& out, const PlanCase& plan_case);
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_PLAN_RANDOM_CASE_H_
