@@ -83,7 +83,7 @@ STAGES = [
     Stage("setup", setup("abseil", "bazelrc", "python", "buildifier")),
     Stage("lint", lint),
     Stage("c++", bazel(), long=False),
-    Stage("direction", pytest("direction", "tests/direction", limit_s=5 * MINUTE_S)),
+    Stage("structure", pytest("structure", "tests/direction", "tests/binaries", limit_s=20 * MINUTE_S)),
     Stage("tools", pytest("tools", "tools", limit_s=5 * MINUTE_S)),
     Stage("python", pytest("python", "python"), long=False),
     Stage("setup-cluster", setup("kubernetes")),
