@@ -87,6 +87,7 @@ STAGES = [
     Stage("tools", pytest("tools", "tools", limit_s=5 * MINUTE_S)),
     Stage("python", pytest("python", "python"), long=False),
     Stage("setup-cluster", setup("kubernetes")),
+    Stage("cluster", pytest("cluster", "tests/cluster", limit_s=10 * MINUTE_S), long=False),
     Stage("end-to-end", pytest("end-to-end", "tests/e2e", limit_s=40 * MINUTE_S), long=False),
     Stage("clang", bazel("--config=clang", verb="build", limit_s=90 * MINUTE_S), short=False),
     Stage("asan", bazel("--config=asan", limit_s=90 * MINUTE_S), short=False),

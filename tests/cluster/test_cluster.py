@@ -1,0 +1,160 @@
+"""The local cluster is what the other tests stand on: is it a real one, and do its nodes fail as real ones do?"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NAME = f"t{os.getpid() % 100000}"
+IMAGE = "localhost/python-base:1"
+
+
+def cluster(*arguments: str, name: str = NAME, stdin: str | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([ROOT / "tools" / "cluster" / "cluster", *arguments], env=os.environ | {"DYNATRAIN_CLUSTER": name},
+                          capture_output=True, text=True, timeout=300, input=stdin)
+    assert not check or done.returncode == 0, f"cluster {' '.join(arguments)}: {done.stderr}"
+    return done
+
+
+def kubectl(*arguments: str, stdin: str | None = None) -> str:
+    return cluster("kubectl", *arguments, stdin=stdin).stdout
+
+
+def pod(name: str, node: str, *program: str) -> dict[str, object]:
+    """A pod that runs Python from the machine's own /usr and virtual environment, as any user."""
+    mounts = {"usr": ("/usr", "/usr"), "venv": ("/var/lib/dynatrain/python", "/venv")}
+    container = {
+        "name": "main", "image": IMAGE, "imagePullPolicy": "Never", "command": ["/venv/bin/python", *program],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True, "runAsUser": 1000},
+        "volumeMounts": [{"name": key, "mountPath": inside, "readOnly": True} for key, (_, inside) in mounts.items()]}
+    volumes = [{"name": key, "hostPath": {"path": outside, "type": "Directory"}} for key, (outside, _) in mounts.items()]
+    spec = {"restartPolicy": "Never", "nodeName": node, "containers": [container], "volumes": volumes, "terminationGracePeriodSeconds": 1,
+            "dnsPolicy": "Default", "tolerations": [{"operator": "Exists"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def serve(name: str, node: str) -> str:
+    """Starts a pod with an HTTP server; its address."""
+    kubectl("apply", "-f", "-", stdin=json.dumps(pod(name, node, "-m", "http.server", "8000")))
+    kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=60s")
+    return kubectl("get", "pod", name, "-o", "jsonpath={.status.podIP}")
+
+
+def reaches(client: str, address: str) -> bool:
+    program = f"import urllib.request as r; r.urlopen('http://{address}:8000/etc/passwd', timeout=2).read()"
+    refused = "for _ in range(50):\n try:\n  " + program + "; break\n except ConnectionRefusedError: pass\nelse: raise SystemExit(1)"
+    return cluster("kubectl", "exec", client, "--", "/venv/bin/python", "-c", refused, check=False).returncode == 0
+
+
+def processes(folder: str) -> list[str]:
+    """Command lines of what lives below a folder of the cluster's state, or was started from it."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = entry.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if folder in line and "test_cluster" not in line:
+            found.append(line)
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    work = tmp_path_factory.mktemp("image")
+    root, image = work / "root", work / "image.tar"
+    subprocess.run([ROOT / "tools" / "images" / "python_base", root], check=True)
+    subprocess.run([ROOT / "tools" / "images" / "mkimage", "--out", image, "--name", IMAGE.split(":")[0], "--tag", "1", root], check=True)
+    try:
+        cluster("up", "2")
+        cluster("load", str(image))
+        yield
+    finally:
+        cluster("down")
+        assert not processes(f"/var/lib/dynatrain/clusters/{NAME}/")
+        assert f"clusters/{NAME}/" not in pathlib.Path("/proc/mounts").read_text()
+        assert not pathlib.Path(f"/var/lib/dynatrain/clusters/{NAME}").exists()
+        assert not pathlib.Path(f"/run/netns/dynatrain-{NAME}").exists()
+
+
+def test_up_again_changes_nothing_and_says_so() -> None:
+    assert "up already, with 2 nodes" in cluster("up").stderr
+    assert "up already, with 2 nodes" in cluster("up", "2").stderr
+
+
+def test_up_with_another_number_of_nodes_is_refused() -> None:
+    done = cluster("up", "3", check=False)
+    assert done.returncode != 0
+    assert "is up with 2 nodes, not 3" in done.stderr
+
+
+def test_a_cluster_of_another_name_runs_beside_it() -> None:
+    other = NAME + "b"
+    try:
+        cluster("up", "1", name=other)
+        nodes = cluster("kubectl", "get", "nodes", "-o", "name", name=other).stdout.split()
+        assert nodes == ["node/node-1"]
+        assert len(kubectl("get", "nodes", "-o", "name").split()) == 2
+    finally:
+        cluster("down", name=other)
+    assert len(kubectl("get", "nodes", "-o", "name").split()) == 2
+
+
+@pytest.mark.parametrize("name", ["9", "UPPER", "a/b", "-a", "a" * 16])
+def test_a_bad_name_is_refused(name: str) -> None:
+    done = cluster("up", name=name, check=False)
+    assert done.returncode != 0
+    assert "a name has" in done.stderr
+
+
+def test_the_machine_s_network_is_out_of_reach() -> None:
+    routes = subprocess.run(["nsenter", f"--net=/run/netns/dynatrain-{NAME}", "ip", "route"], check=True, capture_output=True, text=True)
+    assert routes.stdout
+    assert "default" not in routes.stdout
+
+
+def test_a_pod_of_any_user_has_pytorch() -> None:
+    kubectl("apply", "-f", "-", stdin=json.dumps(pod("torch", "node-1", "-c", "import os, torch; print(torch.ones(2).sum(), os.getuid())")))
+    kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/torch", "--timeout=90s")
+    assert kubectl("logs", "torch").strip() == "tensor(2.) 1000"
+
+
+def test_pod_security_restricted_is_enforced() -> None:
+    kubectl("create", "namespace", "strict")
+    kubectl("label", "namespace", "strict", "pod-security.kubernetes.io/enforce=restricted")
+    done = cluster("kubectl", "-n", "strict", "apply", "-f", "-", stdin=json.dumps(pod("bad", "node-1", "-c", "0")), check=False)
+    assert "violates PodSecurity" in done.stderr
+
+
+def test_a_cut_node_is_reached_by_nobody_until_it_is_healed() -> None:
+    address = serve("far", "node-2")
+    serve("near", "node-1")
+    assert reaches("near", address)
+    cluster("node-cut", "2")
+    try:
+        assert not reaches("near", address)
+    finally:
+        cluster("node-heal", "2")
+    assert reaches("near", address)
+
+
+def test_a_killed_node_says_no_goodbye_and_can_be_started_again() -> None:
+    serve("victim", "node-2")
+    cluster("node-kill", "2")
+    assert not processes(f"/var/lib/dynatrain/clusters/{NAME}/node-2/")
+    assert kubectl("get", "pod", "victim", "-o", "jsonpath={.status.phase}") == "Running"  # nobody told the API server
+    cluster("node-start", "2")
+    kubectl("delete", "pod", "victim", "--timeout=60s")
+    serve("next", "node-2")
+
+
+def test_a_node_that_is_none_is_refused() -> None:
+    done = cluster("node-kill", "7", check=False)
+    assert done.returncode != 0
+    assert "'7' is no node: 1 to 2 are" in done.stderr
