@@ -13,8 +13,9 @@ MKIMAGE = pathlib.Path(__file__).with_name("mkimage")
 
 
 def make(folder: pathlib.Path, out: pathlib.Path, *options: str) -> str:
-    command = [sys.executable, MKIMAGE, "--out", out, "--name", "localhost/x", *options, folder]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    command = [sys.executable, str(MKIMAGE), "--out", str(out), "--name", "localhost/x", *options, str(folder)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def tree(root: pathlib.Path, names: list[str]) -> pathlib.Path:
