@@ -13,14 +13,14 @@ namespace {
 
 absl::Status Validate(absl::Span<const int64_t> origin,
                       absl::Span<const int64_t> shape) {
+  if (shape.size() > kMaxDims) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "box: ", shape.size(), " dims; at most ", kMaxDims, " are supported"));
+  }
   if (origin.size() != shape.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("box: origin has ", origin.size(), " dims, shape has ",
                      shape.size(), "; they must be as many"));
-  }
-  if (shape.size() > kMaxDims) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "box: ", shape.size(), " dims; at most ", kMaxDims, " are supported"));
   }
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     if (origin[dim] < 0 || shape[dim] < 0) {

@@ -1,0 +1,149 @@
+#include "vps/layout/layout.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random_seed.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "vps/geometry/random_box.h"
+#include "vps/geometry/region.h"
+#include "vps/layout/axis_sizes.h"
+
+namespace dynatrain::vps {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ManifestTensor Tensor(std::string name, std::vector<int64_t> shape,
+                      Sharding sharding) {
+  return {*TensorSpec::Create(std::move(name), "param", Dtype::kFloat32, shape),
+          std::move(sharding)};
+}
+
+Layout Make(absl::string_view sizes, std::vector<ManifestTensor> tensors) {
+  return *Layout::Create(Mesh::ForTorch(*AxisSizes::Parse(sizes)),
+                         *Manifest::Create(std::move(tensors)));
+}
+
+std::vector<int> List(const HolderSet& holders) {
+  std::vector<int> ranks;
+  for (int i = 0; i < holders.size(); ++i) ranks.push_back(holders.rank(i));
+  return ranks;
+}
+
+TEST(Layout, CutsFsdpOverTpAsTorchDoes) {
+  // (dp, tp) = (2, 2): tp halves the rows, dp halves what tp left.
+  const Layout layout =
+      Make("dp2,tp2", {Tensor("w", {8, 3}, {{"tp", 0}, {"dp", 0}})});
+  EXPECT_EQ(layout.LocalBox(0, 0).DebugString(), "[0:2, 0:3]");  // dp0 tp0
+  EXPECT_EQ(layout.LocalBox(1, 0).DebugString(), "[4:6, 0:3]");  // dp0 tp1
+  EXPECT_EQ(layout.LocalBox(2, 0).DebugString(), "[2:4, 0:3]");  // dp1 tp0
+}
+
+TEST(Layout, VisitsRegionsInOrderAndSkipsEmptyOnes) {
+  const Layout layout =
+      Make("dp4", {Tensor("a", {3}, {{"dp", 0}}), Tensor("b", {}, {}),
+                   Tensor("c", {2, 8}, {{"dp", 1}})});
+  std::vector<std::string> seen;
+  layout.ForEachRegion(3, [&](const OwnedRegion& region) {
+    seen.push_back(absl::StrCat(region.tensor, " ", region.global.DebugString(),
+                                " ", region.local.DebugString(), " ",
+                                region.local_shape.size()));
+  });
+  EXPECT_THAT(seen, ElementsAre("1 [] [] 0", "2 [0:2, 6:8] [0:2, 0:2] 2"));
+}
+
+TEST(Layout, ListsHoldersAsAProductWithTheAuthoritativeFirst) {
+  const Layout layout = Make("dp2,tp3,rep2", {Tensor("w", {9}, {{"tp", 0}})});
+  EXPECT_THAT(List(layout.HoldersLike(7, 0)), ElementsAre(1, 4, 7, 10));
+  std::vector<std::string> seen;
+  layout.ForEachPiece(
+      0, *Box::Create({2}, {3}),
+      [&](const Box& piece, const HolderSet& holders) {
+        seen.push_back(absl::StrCat(piece.DebugString(), " ", holders.first()));
+      });
+  EXPECT_THAT(seen, ElementsAre("[2:3] 0", "[3:5] 1"));
+}
+
+TEST(HolderSet, IndexOfIsTheInverseOfRank) {
+  const Layout layout =
+      Make("dp3,tp2,rep2,ep2", {Tensor("w", {9}, {{"dp", 0}})});
+  for (int rank = 0; rank < layout.world_size(); ++rank) {
+    const HolderSet holders = layout.HoldersLike(rank, 0);
+    const std::vector<int> list = List(holders);
+    EXPECT_TRUE(std::is_sorted(list.begin(), list.end()));
+    EXPECT_EQ(holders.size(), 8);
+    for (int other = 0; other < layout.world_size(); ++other) {
+      const auto it = std::find(list.begin(), list.end(), other);
+      const auto index = holders.IndexOf(other);
+      EXPECT_EQ(index.has_value(), it != list.end());
+      if (index.has_value()) {
+        EXPECT_EQ(*index, it - list.begin());
+      }
+    }
+    EXPECT_TRUE(holders.Contains(rank));
+  }
+}
+
+TEST(Layout, NeedsTheAxesThatSplit) {
+  const Mesh mesh = *Mesh::Create({{"dp", 2}});
+  const auto layout =
+      Layout::Create(mesh, *Manifest::Create({Tensor("w", {4}, {{"tp", 0}})}));
+  EXPECT_EQ(layout.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(layout.status().message()),
+              HasSubstr("tensor w/param is split by axis \"tp\", which mesh "
+                        "dp2 does not have"));
+}
+
+TEST(Layout, GivesEqualRulesToTensorsThatAreCutAlike) {
+  const Layout layout =
+      Make("dp2", {Tensor("a", {4}, {{"dp", 0}}), Tensor("b", {8}, {{"dp", 0}}),
+                   Tensor("c", {4}, {}), Tensor("d", {4}, {{"tp", 0}})});
+  EXPECT_EQ(layout.rule_index(0), layout.rule_index(1));
+  EXPECT_NE(layout.rule_index(0), layout.rule_index(2));
+  // tp has one rank: it cuts nothing.
+  EXPECT_EQ(layout.rule_index(2), layout.rule_index(3));
+  EXPECT_EQ(layout.num_rules(), 2);
+}
+
+// On random layouts: the pieces of a random box tile it, and the holders of a
+// piece are exactly the ranks whose local box contains it.
+TEST(Layout, PiecesAndHoldersAgreeWithLocalBoxes) {
+  std::mt19937_64 random = TestRandom(20);
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  for (int i = 0; i < 1000; ++i) {
+    const AxisSizes sizes = *AxisSizes::Create({.dp = pick(1, 3),
+                                                .tp = pick(1, 3),
+                                                .ep = pick(1, 2),
+                                                .rep = pick(1, 2)});
+    std::vector<int64_t> shape;
+    for (int dim = pick(0, 3); dim > 0; --dim) shape.push_back(pick(1, 7));
+    Sharding sharding;
+    for (const char* axis : {"tp", "rep", "dp", "ep"}) {
+      if (shape.empty() || pick(0, 2) == 0) continue;
+      sharding.push_back({axis, pick(0, static_cast<int>(shape.size()) - 1)});
+    }
+    const Layout layout =
+        Make(sizes.ToString(), {Tensor("w", shape, sharding)});
+    const Box box = RandomBoxIn(*Box::Whole(shape), random);
+    std::vector<Box> pieces;
+    layout.ForEachPiece(0, box, [&](const Box& piece, const HolderSet& set) {
+      pieces.push_back(piece);
+      for (int rank = 0; rank < layout.world_size(); ++rank) {
+        EXPECT_EQ(set.Contains(rank), layout.LocalBox(rank, 0).Contains(piece))
+            << piece << " on rank " << rank;
+      }
+    });
+    EXPECT_TRUE(CheckExactCover(box, pieces).ok())
+        << box << " " << DebugString(sharding) << " " << sizes;
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::vps

@@ -1,0 +1,87 @@
+#include "vps/layout/state_loss.h"
+
+#include <string>
+#include <vector>
+
+#include "base/random_seed.h"
+#include "gtest/gtest.h"
+#include "vps/geometry/random_box.h"
+#include "vps/layout/axis_sizes.h"
+
+namespace dynatrain::vps {
+namespace {
+
+Layout Make(absl::string_view sizes) {
+  const auto tensor = [](std::string name, std::string state,
+                         std::vector<int64_t> shape, Sharding sharding) {
+    return ManifestTensor{*TensorSpec::Create(std::move(name), std::move(state),
+                                              Dtype::kFloat32, shape),
+                          std::move(sharding)};
+  };
+  return *Layout::Create(
+      Mesh::ForTorch(*AxisSizes::Parse(sizes)),
+      *Manifest::Create({tensor("norm", "param", {4}, {}),
+                         tensor("w", "exp_avg", {8}, {{"dp", 0}}),
+                         tensor("w", "param", {8, 3}, {{"tp", 0}, {"dp", 0}}),
+                         tensor("x", "param", {1}, {{"dp", 0}})}));
+}
+
+TEST(StateLoss, OfNoRankIsEmpty) {
+  EXPECT_TRUE(ComputeStateLoss(Make("dp2"), {}).empty());
+  EXPECT_EQ(ComputeStateLoss(Make("dp2"), {}).DebugString(Manifest()), "");
+}
+
+TEST(StateLoss, NamesWhatOnlyTheLostRankHeld) {
+  const Layout layout = Make("dp2");
+  const StateLoss loss = ComputeStateLoss(layout, {1});
+  // norm is replicated; x is rank 0's alone.
+  EXPECT_EQ(loss.DebugString(layout.manifest()),
+            "64 bytes of 2 tensors have no copy left: w/exp_avg [4:8] (was on "
+            "rank 1), w/param [4:8, 0:3] (was on rank 1)");
+}
+
+TEST(StateLoss, IsNothingWhileAReplicaLives) {
+  EXPECT_TRUE(ComputeStateLoss(Make("dp2,rep2"), {0, 1}).empty());
+  EXPECT_FALSE(ComputeStateLoss(Make("dp2,rep2"), {0, 2}).empty());
+}
+
+TEST(StateLoss, OfAllRanksIsEverythingAndListsAsManyAsAsked) {
+  const Layout layout = Make("dp2,tp2,rep2");
+  const StateLoss loss =
+      ComputeStateLoss(layout, {7, 6, 5, 4, 3, 2, 1, 0, 0}, 3);
+  EXPECT_EQ(loss.bytes, layout.manifest().num_bytes());
+  EXPECT_EQ(loss.num_tensors, layout.num_tensors());
+  EXPECT_EQ(loss.first.size(), 3);
+}
+
+// Against counting elements that no surviving rank's box contains.
+TEST(StateLoss, AgreesWithCountingElements) {
+  std::mt19937_64 random = TestRandom(21);
+  for (int i = 0; i < 200; ++i) {
+    const AxisSizes sizes =
+        *AxisSizes::Create({.dp = static_cast<int>(random() % 3 + 1),
+                            .tp = static_cast<int>(random() % 3 + 1),
+                            .rep = static_cast<int>(random() % 2 + 1)});
+    const Layout layout = Make(sizes.ToString());
+    std::vector<int> lost, alive;
+    for (int rank = 0; rank < layout.world_size(); ++rank) {
+      (random() % 2 == 0 ? lost : alive).push_back(rank);
+    }
+    int64_t bytes = 0;
+    for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
+      for (const Index& e :
+           ElementsOf(layout.manifest().tensor(tensor).spec.whole())) {
+        const Box element = *Box::Create(e, std::vector<int64_t>(e.size(), 1));
+        bool held = false;
+        for (int rank : alive) {
+          held = held || layout.LocalBox(rank, tensor).Contains(element);
+        }
+        if (!held) bytes += 4;
+      }
+    }
+    EXPECT_EQ(ComputeStateLoss(layout, lost).bytes, bytes) << sizes;
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::vps
