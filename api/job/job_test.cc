@@ -118,13 +118,14 @@ JobStatus FullStatus() {
   status.operator_term = 7;
   status.agent_image = "image";
   status.transition = TransitionStatus{
-      "id",     5,     "scale-up", "a",      "b", "reason",
-      "0-1",    "0-2", "Planned",  "digest", t,   t + absl::Seconds(1),
+      "id",          5,        "scale-up", "dp2,tp1,pp1",
+      "dp3,tp1,pp1", "reason", "0-1",      "0-2",
+      "Planned",     "digest", t,          t + absl::Seconds(1),
       "message"};
   status.history = {HistoryEntry{4, "scale-up", "Released", "a", "b", 1, 2, 3,
                                  4, t, "summary"}};
   status.retry = RetryStatus{"target", 2, t, "reason"};
-  status.pod_failures = PodFailures{1, t, "message"};
+  status.pod_failures = PodFailures{1, 9, t, "message"};
   status.conditions = {Condition{"Running", true, "Reason", "message", 3,
                                  absl::FromUnixSeconds(1767225600)}};
   return status;
@@ -140,6 +141,17 @@ TEST(JobStatusTest, TextAndBackIsTheSame) {
 
 TEST(JobStatusTest, NothingToSayIsLeftOut) {
   EXPECT_EQ(ToJson(JobStatus()), R"({"replicas":0})");
+}
+
+TEST(JobStatusTest, WhatIsReadBackIsChecked) {
+  for (const char* text :
+       {R"({"members": "a"})", R"({"layout": {"text": "dp0"}})",
+        R"({"transition": {"to": "up"}})",
+        R"({"transition": {"toMembers": "2-1"}})",
+        R"({"transition": {"phase": "Dancing"}})", R"({"conditions": {}})",
+        R"({"generation": -1})"}) {
+    EXPECT_FALSE(ParseJobStatus(text).ok()) << text;
+  }
 }
 
 TEST(JobTest, ABadSpecLeavesTheJobReadable) {

@@ -89,6 +89,7 @@ struct RetryStatus {
 // Pods that died by themselves since the last commit.
 struct PodFailures {
   int count = 0;
+  int64_t serial = 0;  // of the newest one counted
   absl::Time last = absl::UnixEpoch();
   std::string message;
 

@@ -4,8 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/job/job.h"
+#include "api/job/serials.h"
 #include "api/json/reader.h"
 #include "base/status_macros.h"
+#include "vps/layout/axis_sizes.h"
 
 namespace dynatrain::api {
 namespace {
@@ -14,6 +16,10 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMost = INT64_MAX;
 constexpr int kMostInt = INT32_MAX;
+
+// Of a transition. The first is what an absent phase is.
+const std::vector<std::string> kPhases = {"Planned",  "Draining", "Committed",
+                                          "Released", "Aborted",  "Superseded"};
 
 // Milliseconds are enough for people and survive the round trip.
 std::string TimeText(absl::Time time) {
@@ -52,6 +58,21 @@ class Writer {
   Json json_ = Json::object();
 };
 
+// What the operator reads back must be readable: a person may have edited it.
+std::string ReadSerials(ObjectReader& reader, absl::string_view key) {
+  const std::string text = reader.Text(key);
+  if (ParseSerials(text).ok()) return text;
+  reader.Refuse(key, "is no list of serials like \"0-2,5\"");
+  return "";
+}
+
+std::string ReadLayoutText(ObjectReader& reader, absl::string_view key) {
+  const std::string text = reader.Text(key);
+  if (text.empty() || vps::AxisSizes::Parse(text).ok()) return text;
+  reader.Refuse(key, "is no layout like \"dp2,tp2,pp1\"");
+  return "";
+}
+
 Json ToJson(const Condition& condition) {
   return Json{
       {"type", condition.type},
@@ -83,7 +104,7 @@ Json ToJson(const LayoutStatus& layout) {
 
 LayoutStatus ReadLayout(ObjectReader& reader) {
   LayoutStatus out;
-  out.text = reader.Text("text");
+  out.text = ReadLayoutText(reader, "text");
   out.reason = reader.Text("reason");
   out.world_size = reader.Int("worldSize", 0, kMostInt, 0);
   return out;
@@ -112,12 +133,12 @@ TransitionStatus ReadTransition(ObjectReader& reader) {
   out.id = reader.Text("id");
   out.generation = reader.Int("generation", 0, kMost, 0);
   out.cause = reader.Text("cause");
-  out.from = reader.Text("from");
-  out.to = reader.Text("to");
+  out.from = ReadLayoutText(reader, "from");
+  out.to = ReadLayoutText(reader, "to");
   out.reason = reader.Text("reason");
-  out.from_members = reader.Text("fromMembers");
-  out.to_members = reader.Text("toMembers");
-  out.phase = reader.Text("phase");
+  out.from_members = ReadSerials(reader, "fromMembers");
+  out.to_members = ReadSerials(reader, "toMembers");
+  out.phase = kPhases[reader.Choice("phase", kPhases)];
   out.plan_digest = reader.Text("planDigest");
   out.start_time = reader.Time("startTime");
   out.phase_time = reader.Time("phaseTime");
@@ -178,6 +199,7 @@ RetryStatus ReadRetry(ObjectReader& reader) {
 Json ToJson(const PodFailures& failures) {
   return Writer()
       .Number("count", failures.count)
+      .Number("serial", failures.serial)
       .Time("last", failures.last)
       .Text("message", failures.message)
       .Take();
@@ -186,6 +208,7 @@ Json ToJson(const PodFailures& failures) {
 PodFailures ReadPodFailures(ObjectReader& reader) {
   PodFailures out;
   out.count = reader.Int("count", 0, kMostInt, 0);
+  out.serial = reader.Int("serial", 0, UINT32_MAX, 0);
   out.last = reader.Time("last");
   out.message = reader.Text("message");
   return out;
@@ -238,7 +261,7 @@ void ReadTexts(ObjectReader& reader, JobStatus& out) {
   out.ready = reader.Text("ready");
   out.selector = reader.Text("selector");
   out.feasible_replicas = reader.Text("feasibleReplicas");
-  out.members = reader.Text("members");
+  out.members = ReadSerials(reader, "members");
   out.manifest_digest = reader.Text("manifestDigest");
   out.loss = reader.Text("loss");
   out.progress_time = reader.Time("progressTime");

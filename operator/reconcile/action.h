@@ -20,6 +20,7 @@
 
 #include "absl/time/time.h"
 #include "api/job/status.h"
+#include "transition/commit/fence.h"
 
 namespace dynatrain::control {
 
@@ -54,12 +55,7 @@ struct AgentTarget {
   bool operator==(const AgentTarget&) const = default;
 };
 
-struct Fence {
-  uint64_t term = 0;
-  int64_t generation = 0;
-  std::string plan_digest;
-  bool operator==(const Fence&) const = default;
-};
+using transition::Fence;
 
 struct RankEndpoint {
   uint64_t process_id = 0;

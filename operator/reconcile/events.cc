@@ -1,0 +1,81 @@
+#include "operator/reconcile/events.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "operator/reconcile/condition.h"
+#include "operator/reconcile/history.h"
+
+namespace dynatrain::control {
+namespace {
+
+void AddTransition(const api::JobStatus& before, const api::JobStatus& after,
+                   std::vector<RecordEvent>& events) {
+  if (!after.transition) return;
+  const api::TransitionStatus& now = *after.transition;
+  if (before.transition && before.transition->id == now.id &&
+      before.transition->phase == now.phase) {
+    return;
+  }
+  const std::string title = TransitionTitle(now);
+  if (now.phase == "Planned") {
+    events.push_back(
+        {false, "ResizePlanned", absl::StrCat(title, ": ", now.reason)});
+  } else if (now.phase == "Committed") {
+    events.push_back({false, "ResizeCommitted", title});
+  } else if (now.phase == "Released") {
+    events.push_back({false, "ResizeDone", now.message});
+  } else if (now.phase == "Aborted") {
+    events.push_back(
+        {true, "ResizeAborted", absl::StrCat(title, ": ", now.message)});
+  } else if (now.phase == "Superseded") {
+    events.push_back(
+        {false, "ResizeSuperseded", absl::StrCat(title, ": ", now.message)});
+  }
+}
+
+// Conditions whose turning is news, and what the event is called.
+struct Turning {
+  const char* type;
+  bool status;
+  bool warning;
+  const char* event;
+};
+constexpr Turning kTurnings[] = {
+    {"Accepted", false, true, "InvalidSpec"},
+    {"LayoutFeasible", false, true, "LayoutInfeasible"},
+    {"Degraded", true, true, "Degraded"},
+    {"Degraded", false, false, "Recovered"},
+    {"StateLost", true, true, "StateLost"},
+    {"Suspended", true, false, "Suspended"},
+    {"Suspended", false, false, "Resumed"},
+    {"Complete", true, false, "Completed"},
+    {"Failed", true, true, "Failed"},
+};
+
+void AddConditions(const api::JobStatus& before, const api::JobStatus& after,
+                   std::vector<RecordEvent>& events) {
+  for (const Turning& turning : kTurnings) {
+    const api::Condition* now = FindCondition(after, turning.type);
+    if (now == nullptr || now->status != turning.status) continue;
+    const api::Condition* then = FindCondition(before, turning.type);
+    // One that was never there has not turned to the good.
+    if (then == nullptr && !turning.warning && !turning.status) continue;
+    const bool news = then == nullptr || then->status != now->status ||
+                      (turning.warning && then->message != now->message);
+    if (news) events.push_back({turning.warning, turning.event, now->message});
+  }
+}
+
+}  // namespace
+
+std::vector<RecordEvent> EventsOf(const api::JobStatus& before,
+                                  const api::JobStatus& after) {
+  std::vector<RecordEvent> events;
+  AddTransition(before, after, events);
+  AddConditions(before, after, events);
+  return events;
+}
+
+}  // namespace dynatrain::control
