@@ -1,0 +1,262 @@
+"""One generation from its first step to its last, and the switch after it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import torch
+import torch.distributed as dist
+
+from dynatrain.binding import bind, check_planned
+from dynatrain.blobs import Common, decode_stream, encode_stream
+from dynatrain.data import Batch, Data, Reader
+from dynatrain.errors import DynatrainError
+from dynatrain.metrics import line
+from dynatrain.preparation import Preparation
+from dynatrain.randomness import derived_seed
+from dynatrain.runtime import Action, Message, Outcome, Runtime, Side
+from dynatrain.state import check_told, tensors_of
+from dynatrain.timing import Laps
+from dynatrain.world import World
+
+LEFT, DISMISSED = 86, 87  # exit codes that the agent knows
+
+
+@dataclass
+class Arrival:
+    """What a world needs to know when it becomes the job's."""
+
+    ended: float | None  # perf_counter at the end of the last old step
+    times_ms: dict[str, float] = field(default_factory=dict)
+    committed: float = field(default_factory=time.perf_counter)
+
+
+class Coming:
+    """A preparation, and the way to wake the thread that waits with it."""
+
+    def __init__(self, preparation: Preparation) -> None:
+        self.preparation = preparation
+        self.arrivals: queue.SimpleQueue[Arrival | None] = queue.SimpleQueue()
+        self.checked = False  # the live world has the state that was planned
+
+    def give_up(self) -> None:
+        self.preparation.cancel()
+        self.arrivals.put(None)
+
+
+class Live:
+    """Trains in `world`; to be used by the thread that trains."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        data: Data,
+        world: World,
+        coming: Callable[[], Coming | None],
+    ) -> None:
+        self._runtime = runtime
+        self._data = data
+        self.world = self._world = world
+        self._coming = coming
+        self._arrival = Arrival(ended=None)
+        self._first_began: float | None = None
+        self.finished = False  # the data is exhausted
+        self.successor: World | None = None  # once a switch is committed
+
+    def take_over(self, preparation: Preparation, arrival: Arrival) -> None:
+        """Puts the state that is no tensor where it belongs."""
+        laps, world = Laps(arrival.committed), self._world
+        self._arrival = arrival
+        if not preparation.transition.is_first_start:
+            self._restore(world, preparation.transition.seed)
+        laps.lap("restore")
+        arrival.times_ms.update(laps.times_ms)
+
+    def _restore(self, world: World, seed: int) -> None:
+        generation = world.generation
+        common = Common.decode(self._runtime.get_blob(generation, "common"))
+        common.restore(world.model, world.optimizer, world.extras)
+        world.step, world.samples = common.step, common.samples
+        if stream := self._runtime.get_blob(generation, "coordinate"):
+            state = decode_stream(stream)
+        else:
+            fresh = torch.Generator()
+            place = world.mesh.coordinates
+            state = fresh.manual_seed(derived_seed(seed, generation, place)).get_state()
+        if world.mesh.size("tp") > 1:  # peers draw alike, new ones too
+            dist.broadcast(state, group=world.mesh.group("tp"), group_src=0)
+        torch.set_rng_state(state)
+
+    def steps(self) -> Iterator[Any]:
+        """Batches, until the data is exhausted or the world is over."""
+        world = self._world
+        reader = Reader(
+            self._data,
+            world.samples,
+            world.data_parts,
+            world.data_part,
+            world.purpose,
+        )
+        batches = reader.batches(world.step + 1)
+        try:
+            while not reader.at_end(world.samples):
+                began = time.perf_counter()
+                if self._first_began is None:
+                    self._first_began = began
+                batch = next(batches)
+                world.set_batch(batch)
+                yield batch.content
+                ended = time.perf_counter()
+                self._complete(batch, (ended - began) * 1e3)
+                if not self._boundary(ended):
+                    return
+            self._finish()
+        finally:
+            reader.stop()
+
+    def _complete(self, batch: Batch, step_ms: float) -> None:
+        world = self._world
+        world.step += 1
+        world.samples += batch.global_samples
+        values = world.reported
+        text = line(world.step, world.samples, world.layout, step_ms, values)
+        if world.rank == 0:
+            print(text, flush=True)
+        self._runtime.report(
+            {
+                "kind": "step",
+                "g": world.generation,
+                "step": world.step,
+                "loss": values.get("loss"),
+                "samples": world.samples,
+                "step_ms": round(step_ms, 3),
+                "text": text,
+            }
+        )
+        if not world.first_step_done.is_set():
+            self._report_resumed()
+
+    def _report_resumed(self) -> None:
+        world, arrival = self._world, self._arrival
+        began = self._first_began or time.perf_counter()
+        times = dict(arrival.times_ms)
+        times["first_step"] = round((time.perf_counter() - began) * 1e3, 3)
+        pause = 0.0 if arrival.ended is None else (began - arrival.ended) * 1e3
+        self._runtime.report(
+            {
+                "kind": "resumed",
+                "g": world.generation,
+                "step": world.step,
+                "pause_ms": round(pause, 3),
+                "times_ms": times,
+            }
+        )
+        world.first_step_done.set()
+
+    def _finish(self) -> None:
+        if not self._world.first_step_done.is_set():
+            self._report_resumed()  # the switch came after the very last step
+        self._runtime.report({"kind": "finished", "step": self._world.step})
+        self.finished = True
+
+    def _boundary(self, ended: float) -> bool:
+        """Between two steps. False: this world is over."""
+        world = self._world
+        action = self._runtime.boundary(world.generation, world.step)
+        if action is Action.DISMISS:
+            leave_process(DISMISSED, "dismissed at the step boundary")
+        coming = self._coming()
+        if action is Action.STOP and coming is not None:
+            return not self._switch(coming, ended)
+        if coming is not None and not coming.checked and coming.preparation.summary:
+            self._check(coming)
+        return True
+
+    def _check(self, coming: Coming) -> None:
+        """Before anything moves: is all that lives here in the plan?"""
+        world = self._world
+        coming.checked = True
+        try:
+            check_told(world.model, world.optimizer, world.extras)
+            tensors = tensors_of(world.model, world.optimizer)
+            check_planned(coming.preparation.summary, Side.SOURCE, tensors)
+            self._common().check_travels()
+        except DynatrainError as error:
+            self._refuse(coming, "check", error)
+
+    def _switch(self, coming: Coming, ended: float) -> bool:
+        """The pause. True: committed, and this world is over."""
+        laps, preparation = Laps(ended), coming.preparation
+        try:
+            self._bind(preparation, laps)
+        except Exception as error:  # noqa: BLE001
+            self._refuse(coming, "bind", error)
+            return False
+        outcome, report = self._runtime.transfer(preparation.generation)
+        if outcome is Outcome.KEPT:
+            if failure := report.get("failure"):
+                print(f"dynatrain: transfer: {failure}", file=sys.stderr, flush=True)
+            return False
+        if preparation.world is None:
+            self._runtime.report({"kind": "left", "g": preparation.generation})
+            leave_process(LEFT, "left the job as told")
+        self.successor = preparation.world
+        coming.arrivals.put(
+            Arrival(ended, {**laps.times_ms, **report.get("times_ms", {})})
+        )
+        return True
+
+    def _bind(self, preparation: Preparation, laps: Laps) -> None:
+        world, generation = self._world, preparation.generation
+        tensors = tensors_of(world.model, world.optimizer)
+        bind(self._runtime, generation, Side.SOURCE, preparation.summary, tensors)
+        laps.lap("bind")
+        if preparation.world is not None and not preparation.bound:
+            preparation.materialize()  # cold: its memory comes only now
+            preparation.bind_targets()
+            laps.lap("allocate")
+        self._runtime.put_blob(generation, "common", self._common().encode())
+        stream = encode_stream(torch.get_rng_state())
+        self._runtime.put_blob(generation, "coordinate", stream)
+        laps.lap("save")
+
+    def _common(self) -> Common:
+        world = self._world
+        return Common.of(
+            world.step, world.samples, world.model, world.optimizer, world.extras
+        )
+
+    def _refuse(self, coming: Coming, stage: str, error: Exception) -> None:
+        report_failure(self._runtime, coming.preparation.generation, stage, error)
+        coming.give_up()
+
+
+def report_failure(
+    runtime: Runtime, generation: int, stage: str, error: BaseException
+) -> None:
+    """Tells agent and log that this process can't go on with a transition."""
+    expected = isinstance(error, DynatrainError)
+    if not expected:
+        traceback.print_exception(error)
+    reason = str(error) if expected else f"{type(error).__name__}: {error}"
+    print(
+        f"dynatrain: generation {generation}: {stage}: {reason}",
+        file=sys.stderr,
+        flush=True,
+    )
+    frame: Message = {"kind": "failed", "g": generation}
+    runtime.report({**frame, "stage": stage, "reason": reason})
+
+
+def leave_process(code: int, reason: str) -> NoReturn:
+    """Ends the process at once: other threads may be inside torch."""
+    print(f"dynatrain: {reason}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(code)

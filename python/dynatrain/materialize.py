@@ -1,0 +1,140 @@
+"""Memory for a world that was built on the meta device."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
+from torch.optim import Optimizer
+
+from dynatrain.errors import Refused
+from dynatrain.state import local_of
+
+_WARM_UP_VALUE = 0.01  # finite, not zero: no NaN in a division or a check
+
+
+def check_on_meta(model: nn.Module, optimizer: Optimizer) -> None:
+    """Refuses a build() that made memory, or put a learning rate on meta."""
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if not tensor.is_meta:
+            raise Refused(
+                f"build() made {name} on {tensor.device}, not on the meta device: "
+                "it runs beside the live world and must not take memory; don't name "
+                "a device there, values come from init() or from the transfer"
+            )
+    for index, group in enumerate(optimizer.param_groups):
+        for key, value in group.items():
+            if isinstance(value, Tensor) and value.is_meta:
+                raise Refused(
+                    f"optimizer.param_groups[{index}][{key!r}] is a tensor made under "
+                    "build()'s meta device and has no value; give a plain number"
+                )
+
+
+def make_optimizer_state(optimizer: Optimizer) -> None:
+    """Has the optimizer make its state on meta, as its first step would.
+
+    Raises Refused for an optimizer that computes with values in its first
+    step, as that can't be done on meta.
+    """
+    trained = [
+        p for g in optimizer.param_groups for p in g["params"] if p.requires_grad
+    ]
+    try:
+        with _stepping_quietly(optimizer), torch.no_grad():
+            for parameter in trained:
+                parameter.grad = torch.empty_like(parameter)
+            type(optimizer).step(optimizer)
+    except (RuntimeError, NotImplementedError, TypeError) as error:
+        raise Refused(
+            f"{type(optimizer).__name__} can't make its state without values: {error}"
+        ) from error
+    finally:
+        for parameter in trained:
+            parameter.grad = None
+
+
+@contextmanager
+def _stepping_quietly(optimizer: Optimizer) -> Iterator[None]:
+    """No hooks, no kernels that check the device; all put back afterwards."""
+    hooks = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+    kept = {name: getattr(optimizer, name) for name in hooks}
+    switches = ("foreach", "fused")
+    groups = [{k: g[k] for k in switches if k in g} for g in optimizer.param_groups]
+    try:
+        for name in hooks:
+            setattr(optimizer, name, OrderedDict())
+        for group, flags in zip(optimizer.param_groups, groups, strict=True):
+            group.update(dict.fromkeys(flags, False))
+        yield
+    finally:
+        for name, value in kept.items():
+            setattr(optimizer, name, value)
+        for group, flags in zip(optimizer.param_groups, groups, strict=True):
+            group.update(flags)
+
+
+def allocate(model: nn.Module, optimizer: Optimizer) -> None:
+    """Gives all parameters, buffers and optimizer states memory.
+
+    The parameters stay the same objects, so that the optimizer and whoever
+    else holds them need not be told.
+    """
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        model.to_empty(device="cpu")
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(before)
+    for state in optimizer.state.values():
+        for key, value in state.items():
+            if isinstance(value, Tensor) and local_of(value).is_meta:
+                state[key] = _zeros_like(value)
+
+
+@torch.no_grad()
+def fill(model: nn.Module) -> None:
+    """Harmless values for a warm-up step."""
+    for parameter in model.parameters():
+        local_of(parameter).fill_(_WARM_UP_VALUE)
+    for buffer in model.buffers():
+        local_of(buffer).zero_()
+
+
+def renew_optimizer_state(optimizer: Optimizer, born: dict[Any, Any]) -> None:
+    """For a first start: the state that the optimizer was constructed with.
+
+    `born`: its state after construction. Optimizers that make state then
+    (Adagrad) are constructed once more, now that the parameters have memory.
+    """
+    optimizer.state.clear()
+    if not born:
+        return
+    groups = [dict(g) for g in optimizer.param_groups]
+    try:
+        fresh = type(optimizer)(groups, **optimizer.defaults)
+    except TypeError as error:
+        raise Refused(
+            f"{type(optimizer).__name__} makes state in its constructor and can't be "
+            f"constructed from its defaults: {error}"
+        ) from error
+    optimizer.state.update(fresh.state)
+
+
+def _zeros_like(tensor: Tensor) -> Tensor:
+    local = torch.zeros_like(local_of(tensor), device="cpu")
+    if not isinstance(tensor, DTensor):
+        return local
+    return DTensor.from_local(
+        local,
+        tensor.device_mesh,
+        tensor.placements,
+        run_check=False,
+        shape=tensor.shape,
+        stride=tensor.stride(),
+    )

@@ -1,0 +1,74 @@
+"""How far a preparation can go: what fits beside the live world."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+
+from torch import nn
+
+from dynatrain.errors import Refused
+from dynatrain.state import local_of
+from dynatrain.transition import Transition
+
+MIB = 1 << 20
+WARM, COLD = "warm", "cold"
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one rank needs for the next world, beside what it holds."""
+
+    state_bytes: int  # parameters, buffers, optimizer states
+    gradient_bytes: int
+    transient_bytes: int  # activations and the like of one step
+    staging_bytes: int
+
+    @property
+    def warm_bytes(self) -> int:
+        return self.cold_bytes + self.gradient_bytes + self.transient_bytes
+
+    @property
+    def cold_bytes(self) -> int:
+        """At the transfer: both states are there until commit."""
+        return self.state_bytes + self.staging_bytes
+
+
+def gradient_bytes(model: nn.Module) -> int:
+    return sum(local_of(p).nbytes for p in model.parameters() if p.requires_grad)
+
+
+def transient_bytes() -> int:
+    """What this process once needed above what it holds now."""
+    peak, now = (_status_bytes(field) for field in ("VmHWM", "VmRSS"))
+    return max(peak - now, 0)
+
+
+def decide(transition: Transition, need: Need) -> str:
+    """WARM if a whole step fits, else COLD; Refused if not even the state does."""
+    limit, used = transition.memory_limit_bytes, transition.memory_used_bytes
+    if not limit:
+        return WARM
+    ranks = transition.target.ranks_per_member
+    if used + ranks * need.warm_bytes <= limit:
+        return WARM
+    wanted = used + ranks * need.cold_bytes
+    if wanted <= limit:
+        return COLD
+    raise Refused(
+        f"needs {_mib(wanted)}, the container has {_mib(limit)}: {_mib(used)} are in "
+        f"use, and {ranks} rank{'s' * (ranks > 1)} of {transition.target_text} "
+        f"need {_mib(need.state_bytes)} for the new state and "
+        f"{_mib(need.staging_bytes)} for staging each while the old state is kept"
+    )
+
+
+def _mib(size: int) -> str:
+    return f"{-(-size // MIB)} MiB"
+
+
+def _status_bytes(field: str) -> int:
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    return 0

@@ -1,0 +1,261 @@
+"""Building the next world beside the live one, in a thread of its own.
+
+In this order, each step making the next one cheaper to give up: groups and
+mesh; model and optimizer on the meta device; manifest and plan; then, if it
+fits (`memory`), real memory and a whole step on a throw-away batch. Nothing
+here moves the live world: random numbers come from a private place.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from dynatrain import memory, worlds
+from dynatrain.binding import bind
+from dynatrain.data import Data, warm_up_batch
+from dynatrain.errors import Cancelled, Refused
+from dynatrain.layout import Layout
+from dynatrain.manifest import Manifest, manifest_of
+from dynatrain.materialize import (
+    allocate,
+    check_on_meta,
+    fill,
+    make_optimizer_state,
+    renew_optimizer_state,
+)
+from dynatrain.mesh import Mesh
+from dynatrain.randomness import Private, derived_seed
+from dynatrain.runtime import Code, Message, Runtime, Side
+from dynatrain.state import check_told, tensors_of
+from dynatrain.store import RendezvousStore
+from dynatrain.timing import Laps
+from dynatrain.transition import Transition
+from dynatrain.world import Build, World
+
+Step = Callable[[World, Any], Any]
+Init = Callable[[nn.Module], None]
+
+
+class Program:
+    """What the user gave: how to build, step, read and begin."""
+
+    def __init__(
+        self, build: Build, step: Step | None, data: Data, init: Init | None
+    ) -> None:
+        self.build = build
+        self.step = step  # None: the user owns the loop, so there is no warm-up
+        self.data = data
+        self.init = init
+
+
+class Preparation:
+    """One transition's work in this process, up to `prepared`.
+
+    `world` is None in a process that leaves. Not thread-safe but for
+    `cancel`.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        program: Program,
+        transition: Transition,
+        rank: int | None,
+    ) -> None:
+        self.transition = transition
+        self.generation = transition.generation
+        self.rank = rank
+        self.mode = memory.WARM
+        self.summary: Message = {}
+        self.world: World | None = None
+        self.allocated = False
+        self.bound = False
+        self.laps = Laps()
+        self.groups = worlds.Groups(transition.tag)
+        self._runtime = runtime
+        self._program = program
+        self._cancelled = threading.Event()
+        self._born: dict[Any, Any] = {}
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def run(self) -> Message:
+        """Prepares and returns the frame to report. REQUIRES: own thread, in
+        which `groups` is the current world."""
+        if self.rank is None:
+            self._plan(self.transition.manifest)
+            return self._prepared(state_bytes=0)
+        with Private(self.transition.tag):
+            self._build(self.rank)
+            manifest = self._describe()
+            self._plan(manifest.to_json())
+            state_bytes = self._choose_mode(manifest)
+            if self.mode == memory.WARM and not self.transition.is_first_start:
+                self.materialize()
+                self._warm_up()
+                self.bind_targets()
+        if self.transition.is_first_start:
+            self._begin()
+        return self._prepared(state_bytes)
+
+    def materialize(self) -> None:
+        """Memory for the new world, bound to receive. Once."""
+        if self.allocated:
+            return
+        world = self._world
+        allocate(world.model, world.optimizer)
+        self.allocated = True
+        self._lap("allocate")
+
+    def bind_targets(self) -> None:
+        """To be called when the tensors are where they will stay."""
+        world = self._world
+        tensors = tensors_of(world.model, world.optimizer)
+        bind(self._runtime, self.generation, Side.TARGET, self.summary, tensors)
+        self.bound = True
+        self._lap("bind_target")
+
+    @property
+    def _world(self) -> World:
+        assert self.world is not None
+        return self.world
+
+    @property
+    def layout(self) -> Layout:
+        assert self.transition.target.layout is not None
+        return self.transition.target.layout
+
+    def _build(self, rank: int) -> None:
+        generation, tag = self.generation, self.transition.tag
+        self.groups.create(
+            RendezvousStore(self._runtime, generation),
+            f"world{generation}_{tag:08x}",
+            rank,
+            self.layout.world_size,
+        )
+        self._lap("groups")
+        axes = self.layout.mesh_axes
+        torch_mesh = worlds.make_mesh(
+            tag, generation, {axis: self.layout.sizes[axis] for axis in axes}
+        )
+        names = {axis: worlds.torch_name(axis, tag, generation) for axis in axes}
+        mesh = Mesh(generation, self.layout, rank, torch_mesh, names)
+        self.world = World(mesh, self.groups)
+        self._lap("mesh")
+        with torch.device("meta"):
+            built = self._program.build(mesh)
+        if not (isinstance(built, tuple) and len(built) == 3):
+            raise Refused(
+                "build() must return (model, optimizer, extras), extras being a "
+                'dict like {"scheduler": scheduler} or {}'
+            )
+        self.world.set_built(*built)
+        check_on_meta(self.world.model, self.world.optimizer)
+        check_told(self.world.model, self.world.optimizer, self.world.extras)
+        self._lap("build")
+
+    def _describe(self) -> Manifest:
+        world = self._world
+        self._born = {p: dict(s) for p, s in world.optimizer.state.items()}
+        make_optimizer_state(world.optimizer)
+        world.manifest = manifest_of(
+            tensors_of(world.model, world.optimizer),
+            world.model,
+            self.layout,
+            world.mesh.coordinates,
+        )
+        self._lap("describe")
+        return world.manifest
+
+    def _plan(self, manifest: str) -> None:
+        self.summary = self._runtime.plan(self.transition.message, manifest)
+        self._lap("plan")
+
+    def _choose_mode(self, manifest: Manifest) -> int:
+        world = self._world
+        state_bytes = manifest.local_bytes(self.layout, world.mesh.coordinates)
+        gradients = memory.gradient_bytes(world.model)
+        need = memory.Need(
+            state_bytes=state_bytes,
+            gradient_bytes=gradients,
+            transient_bytes=max(memory.transient_bytes(), gradients),
+            staging_bytes=int(self.summary.get("staging_bytes", 0)),
+        )
+        self.mode = memory.decide(self.transition, need)
+        if self._program.step is None:
+            self.mode = memory.COLD
+        return state_bytes
+
+    def _warm_up(self) -> None:
+        """A whole step, so that the first real one finds all caches filled."""
+        world, data, step = self._world, self._program.data, self._program.step
+        assert step is not None
+        fill(world.model)
+        batch = warm_up_batch(
+            data, world.data_parts, world.data_part, world.purpose(0, warm_up=True)
+        )
+        world.set_batch(batch)
+        world.warming_up = True
+        step(world, batch.content)
+        world.warming_up = False
+        for parameter in world.model.parameters():
+            parameter.grad = None
+        self._lap("warm_up")
+
+    def _begin(self) -> None:
+        """A first start: values from init(), random streams from the seed."""
+        world = self._world
+        self.materialize()
+        with torch.no_grad():
+            for buffer in world.model.buffers():
+                buffer.zero_()
+        if self._program.init is None:
+            raise Refused(
+                "the job starts and no init was given: run(…, init=init) fills the "
+                "parameters and buffers that build() made on the meta device"
+            )
+        self._program.init(world.model)
+        torch.manual_seed(
+            derived_seed(self.transition.seed, self.generation, world.mesh.coordinates)
+        )
+        renew_optimizer_state(world.optimizer, self._born)
+        self.bound = True  # there is nothing to receive
+        self._lap("init")
+
+    def _prepared(self, state_bytes: int) -> Message:
+        copied = (
+            "manifest_digest",
+            "plan_digest",
+            "sent_hash",
+            "received_hash",
+            "staging_bytes",
+            "kept_bytes",
+            "moved_bytes",
+            "minimal_bytes",
+        )
+        manifest = self.world.manifest if self.world else None
+        frame: Message = {
+            "kind": "prepared",
+            "g": self.generation,
+            "manifest": manifest.to_json() if manifest else self.transition.manifest,
+            "mode": self.mode,
+            "new_bytes": state_bytes,
+            "times_ms": dict(self.laps.times_ms),
+        }
+        frame.update({k: self.summary[k] for k in copied if k in self.summary})
+        return frame
+
+    def _lap(self, name: str) -> None:
+        self.laps.lap(name)
+        if self.cancelled:
+            raise Cancelled(Code.CANCELLED, f"told to give up after {name}")
