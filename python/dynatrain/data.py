@@ -10,6 +10,7 @@ epoch, whatever worlds come and go.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import queue
 import threading
@@ -193,10 +194,9 @@ class Reader:
 
         def put(item: Batch | BaseException | None) -> None:
             while not self._stop.is_set():
-                try:
-                    return ahead.put(item, timeout=0.1)
-                except queue.Full:
-                    continue
+                with contextlib.suppress(queue.Full):
+                    ahead.put(item, timeout=0.1)
+                    return
 
         def fill() -> None:
             try:
@@ -205,7 +205,7 @@ class Reader:
                     if self._stop.is_set():
                         return
                 put(None)
-            except BaseException as error:  # noqa: BLE001
+            except BaseException as error:
                 put(error)
 
         threading.Thread(target=fill, name="dynatrain-reader", daemon=True).start()

@@ -147,7 +147,7 @@ class Job:
             if self._trains_in_source(preparation.transition):
                 return coming.arrivals.get()  # the live world does the transfer
             return self._join(preparation)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             if not preparation.cancelled:
                 report_failure(self._runtime, preparation.generation, "prepare", error)
             return None
@@ -181,7 +181,7 @@ class Job:
         def guarded() -> None:
             try:
                 work()
-            except BaseException as error:  # noqa: BLE001
+            except BaseException as error:
                 self._over.put(error)
                 self._lives.put(None)
 

@@ -196,7 +196,7 @@ class Live:
         laps, preparation = Laps(ended), coming.preparation
         try:
             self._bind(preparation, laps)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self._refuse(coming, "bind", error)
             return False
         outcome, report = self._runtime.transfer(preparation.generation)

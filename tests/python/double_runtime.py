@@ -8,6 +8,7 @@ state and hand-over need no agent.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import pathlib
 import pickle
@@ -58,14 +59,13 @@ class DoubleRuntime:
         self.welcome: Message = self._call("hello", pid=os.getpid())
 
     def next(self, timeout_ms: int) -> Message | None:
-        return self._call("next")
+        message: Message = self._call("next")
+        return message
 
     def report(self, frame: Message) -> None:
         self._call("report", frame=frame)
 
     def plan(self, transition: Mapping[str, Any], manifest: str) -> Message:
-        import json
-
         theirs = transition["manifest"]
         if theirs and json.loads(theirs) != json.loads(manifest):
             raise Refused(_difference(json.loads(theirs), json.loads(manifest)))
