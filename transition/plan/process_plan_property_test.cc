@@ -246,7 +246,8 @@ TEST(ProcessPlanProperty, MovesNothingToTheSameWorld) {
   for (int i = 0; i < 500; ++i) {
     PlanCase plan_case = RandomCase(random);
     plan_case.target = plan_case.source;
-    for (const auto& [id, plan] : MakeSubject(plan_case).plans) {
+    const Subject subject = MakeSubject(plan_case);
+    for (const auto& [id, plan] : subject.plans) {
       EXPECT_TRUE(plan.peers.empty()) << plan_case;
       EXPECT_EQ(plan.bytes.adopted_bytes, plan.bytes.kept_bytes);
     }
