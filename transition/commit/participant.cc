@@ -399,6 +399,14 @@ void Participant::RefuseArm(std::string reason) {
   arm_refusal_ = std::move(reason);
 }
 
+std::vector<int> Participant::unanswered() const {
+  std::vector<int> ranks;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (ranks_[rank].unanswered_arms > 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
 void Participant::GiveUpArm(absl::string_view reason) {
   if (arm_ == ArmState::kPending) RefuseArm(std::string(reason));
 }
