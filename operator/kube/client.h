@@ -95,11 +95,13 @@ class KubeClient {
                                            absl::string_view resource_version,
                                            const Json& status_patch) = 0;
 
-  // kAborted if the object has another uid than options.uid; kNotFound if
-  // there is none.
-  virtual absl::Status Delete(const Resource& resource, absl::string_view ns,
-                              absl::string_view name,
-                              const DeleteOptions& options) = 0;
+  // Returns what the server answered: a pod that has a grace still exists, with
+  // a deletionTimestamp. kAborted if the object has another uid than
+  // options.uid; kNotFound if there is none.
+  virtual absl::StatusOr<Json> Delete(const Resource& resource,
+                                      absl::string_view ns,
+                                      absl::string_view name,
+                                      const DeleteOptions& options) = 0;
 
   // Calls `on_event` for each event, in the server's order, on the calling
   // thread. Returns OK when the server ended the stream, kOutOfRange if it has

@@ -206,10 +206,10 @@ absl::StatusOr<Json> HttpKubeClient::PatchStatus(
                .body = Dump(patch)});
 }
 
-absl::Status HttpKubeClient::Delete(const Resource& resource,
-                                    absl::string_view ns,
-                                    absl::string_view name,
-                                    const DeleteOptions& options) {
+absl::StatusOr<Json> HttpKubeClient::Delete(const Resource& resource,
+                                            absl::string_view ns,
+                                            absl::string_view name,
+                                            const DeleteOptions& options) {
   Json body = {{"kind", "DeleteOptions"},
                {"apiVersion", "v1"},
                {"propagationPolicy", "Background"}};
@@ -220,8 +220,7 @@ absl::Status HttpKubeClient::Delete(const Resource& resource,
   return Call({.method = "DELETE",
                .target = ObjectPath(resource, ns, name),
                .content_type = kJson,
-               .body = Dump(body)})
-      .status();
+               .body = Dump(body)});
 }
 
 absl::Status HttpKubeClient::Watch(

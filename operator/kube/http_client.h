@@ -51,9 +51,9 @@ class HttpKubeClient final : public KubeClient {
                                    absl::string_view ns, absl::string_view name,
                                    absl::string_view resource_version,
                                    const Json& status_patch) override;
-  absl::Status Delete(const Resource& resource, absl::string_view ns,
-                      absl::string_view name,
-                      const DeleteOptions& options) override;
+  absl::StatusOr<Json> Delete(const Resource& resource, absl::string_view ns,
+                              absl::string_view name,
+                              const DeleteOptions& options) override;
   absl::Status Watch(const Resource& resource, const Selection& selection,
                      const WatchOptions& options,
                      const std::function<void(WatchEvent)>& on_event,

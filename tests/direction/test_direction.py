@@ -35,10 +35,12 @@ ARROWS: dict[str, list[str]] = {
     "transition/engine": [*VALUES, "transition/device", "transition/transport", "transition/comm"],
     "api": [*VALUES, "transition/commit", *TEXT],
     "api/rpc": [*VALUES, *TEXT, "api", *RPC],
-    "agent": [*MOVING, "api", *TEXT, *RPC, "third_party:spdlog", "third_party:crypto"],
+    "agent": [*MOVING, "agent/client", "api", *TEXT, *RPC, "third_party:spdlog", "third_party:crypto"],
+    # How others speak to an agent, behind a seam: the operator needs the same client.
+    "agent/client": [*VALUES, "transition/commit", *RPC],
     # What a rank process loads beside PyTorch, which brings its own protobuf: no gRPC, no logging library, no OpenSSL.
     "agent/runtime": [*MOVING, "api", *TEXT],
-    "operator": [*VALUES, "transition/commit", "api", *TEXT, *RPC, "third_party:httplib", "third_party:crypto", "third_party:spdlog"],
+    "operator": [*VALUES, "transition/commit", "agent/client", "api", *TEXT, *RPC, "third_party:httplib", "third_party:crypto", "third_party:spdlog"],
     "tools": [*VALUES, "transition/commit", "api", *TEXT],
     "python": ["agent/runtime"],
     "third_party": [],

@@ -1,0 +1,207 @@
+#include "operator/agents/agent_link.h"
+
+#include <atomic>
+#include <set>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dynatrain::control {
+namespace {
+
+using ::testing::ElementsAre;
+
+// An agent in this process: what it says and how it answers is set by the test.
+class FakeAgent final : public agent::AgentApi {
+ public:
+  absl::StatusOr<agent::Observation> Observe(uint64_t known,
+                                             std::chrono::milliseconds wait,
+                                             Deadline) override {
+    absl::MutexLock lock(&mutex_);
+    const auto news = [&] { return cancelled_ || now_.version != known; };
+    mutex_.AwaitWithTimeout(absl::Condition(&news),
+                            absl::FromChrono(std::min(wait, kBeat)));
+    if (cancelled_) return absl::CancelledError("stopped");
+    if (!observe_error_.ok()) return observe_error_;
+    return now_;
+  }
+  absl::Status Greet(const Fence&, Deadline) override { return Say("Greet"); }
+  absl::Status Prepare(const Fence&, const agent::Transition&,
+                       Deadline) override {
+    return Say("Prepare");
+  }
+  absl::StatusOr<agent::ArmReply> Arm(const Fence&, uint64_t,
+                                      Deadline) override {
+    return agent::ArmReply();
+  }
+  absl::Status Go(const Fence&, Deadline) override { return Say("Go"); }
+  absl::Status Cancel(const Fence&, Deadline) override { return Say("Cancel"); }
+  absl::Status Abort(const Fence&, const std::string&, Deadline) override {
+    return Say("Abort");
+  }
+  absl::Status Commit(const Fence&, Deadline) override { return Say("Commit"); }
+  absl::Status Dismiss(const Fence&, const std::string&, Deadline) override {
+    return Say("Dismiss");
+  }
+  absl::StatusOr<agent::Manifest> GetManifest(Deadline) override {
+    return agent::Manifest();
+  }
+  absl::StatusOr<agent::StoreReply> Store(const agent::StoreRequest&,
+                                          Deadline) override {
+    return agent::StoreReply();
+  }
+  void CancelCalls() override {
+    absl::MutexLock lock(&mutex_);
+    cancelled_ = true;
+  }
+
+  void Become(agent::Observation observation) {
+    absl::MutexLock lock(&mutex_);
+    now_ = std::move(observation);
+  }
+  void Hold(bool held) {
+    absl::MutexLock lock(&mutex_);
+    held_ = held;
+  }
+  void Fail(absl::Status observe, absl::Status command) {
+    absl::MutexLock lock(&mutex_);
+    observe_error_ = observe;
+    command_error_ = command;
+    ++now_.version;
+  }
+  std::vector<std::string> said() {
+    absl::MutexLock lock(&mutex_);
+    return said_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kBeat{20};
+
+  absl::Status Say(const char* what) {
+    absl::MutexLock lock(&mutex_);
+    said_.push_back(what);
+    const auto go_on = [this] { return cancelled_ || !held_; };
+    mutex_.Await(absl::Condition(&go_on));
+    return command_error_;
+  }
+
+  absl::Mutex mutex_;
+  agent::Observation now_;
+  absl::Status observe_error_, command_error_;
+  std::vector<std::string> said_;
+  bool held_ = false;
+  bool cancelled_ = false;
+};
+
+agent::Observation Says(uint64_t version, uint64_t term = 0) {
+  agent::Observation observation;
+  observation.version = version;
+  observation.job_uid = "u";
+  observation.serial = 3;
+  observation.term = term;
+  return observation;
+}
+
+class AgentLinkTest : public ::testing::Test {
+ protected:
+  AgentLinkTest() : agent_(new FakeAgent) {
+    agent_->Become(Says(1));
+    link_ = std::make_unique<AgentLink>(
+        AgentIdentity{"u", 3, "127.0.0.1:7070"},
+        std::unique_ptr<agent::AgentApi>(agent_),
+        AgentEvents{.on_change = [this] { Count(changes_); },
+                    .on_failure = [this] { Count(failures_); }},
+        AgentLinkOptions{.retry = absl::Milliseconds(1)});
+  }
+  ~AgentLinkTest() override { link_.reset(); }
+
+  void Count(int& counter) {
+    absl::MutexLock lock(&mutex_);
+    ++counter;
+  }
+  bool WaitFor(int& counter, int value) {
+    absl::MutexLock lock(&mutex_);
+    const auto reached = [&] { return counter >= value; };
+    return mutex_.AwaitWithTimeout(absl::Condition(&reached),
+                                   absl::Seconds(10));
+  }
+  AgentCommand Command(const std::string& text) {
+    return {text, [](agent::AgentApi& api, Deadline deadline) {
+              return api.Go({}, deadline);
+            }};
+  }
+
+  FakeAgent* agent_;
+  absl::Mutex mutex_;
+  int changes_ = 0;
+  int failures_ = 0;
+  std::unique_ptr<AgentLink> link_;
+};
+
+TEST_F(AgentLinkTest, TellsOfEachNewVersionAndKeepsTheLast) {
+  ASSERT_TRUE(WaitFor(changes_, 1));
+  EXPECT_EQ(link_->last()->observation.version, 1u);
+  agent_->Become(Says(2, /*term=*/7));
+  ASSERT_TRUE(WaitFor(changes_, 2));
+  EXPECT_EQ(link_->last()->observation.term, 7u);
+}
+
+TEST_F(AgentLinkTest, AHeartbeatWithoutNewsOnlyMovesTheTime) {
+  ASSERT_TRUE(WaitFor(changes_, 1));
+  const absl::Time first = link_->last()->received;
+  const absl::Time end = absl::Now() + absl::Seconds(10);
+  while (link_->last()->received == first && absl::Now() < end) {
+    std::this_thread::yield();
+  }
+  EXPECT_GT(link_->last()->received, first);
+  absl::MutexLock lock(&mutex_);
+  EXPECT_EQ(changes_, 1);
+}
+
+TEST_F(AgentLinkTest, AStrangerAtTheAddressIsNotListenedTo) {
+  ASSERT_TRUE(WaitFor(changes_, 1));
+  agent::Observation stranger = Says(5);
+  stranger.job_uid = "another";
+  agent_->Become(stranger);
+  ASSERT_TRUE(WaitFor(changes_, 2));  // It has fallen silent.
+  EXPECT_EQ(link_->last()->observation.job_uid, "u");
+}
+
+TEST_F(AgentLinkTest, SilenceIsToldOnce) {
+  ASSERT_TRUE(WaitFor(changes_, 1));
+  agent_->Fail(absl::UnavailableError("gone"), absl::OkStatus());
+  ASSERT_TRUE(WaitFor(changes_, 2));
+  agent_->Fail(absl::OkStatus(), absl::OkStatus());
+  ASSERT_TRUE(WaitFor(changes_, 3));
+  EXPECT_EQ(link_->last()->observation.version, 3u);
+}
+
+TEST_F(AgentLinkTest, ACommandUnderWayOrQueuedIsNotSentTwice) {
+  agent_->Hold(true);
+  for (int i = 0; i < 3; ++i) link_->Send(Command("go 4"));
+  link_->Send(Command("go 5"));
+  link_->Send(Command("go 5"));
+  agent_->Hold(false);
+  link_->Flush(absl::Seconds(10));
+  EXPECT_THAT(agent_->said(), ElementsAre("Go", "Go"));
+  link_->Send(Command("go 4"));
+  link_->Flush(absl::Seconds(10));
+  EXPECT_THAT(agent_->said(), ElementsAre("Go", "Go", "Go"));
+}
+
+TEST_F(AgentLinkTest, AFailedCommandIsTold) {
+  agent_->Fail(absl::OkStatus(), absl::PermissionDeniedError("deposed"));
+  link_->Send(Command("go"));
+  EXPECT_TRUE(WaitFor(failures_, 1));
+}
+
+TEST_F(AgentLinkTest, EndsWhileACommandHangs) {
+  agent_->Hold(true);
+  link_->Send(Command("go"));
+  link_.reset();  // Or the test's time-out.
+}
+
+}  // namespace
+}  // namespace dynatrain::control

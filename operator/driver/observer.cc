@@ -1,0 +1,65 @@
+#include "operator/driver/observer.h"
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "operator/driver/pod_view.h"
+#include "operator/reconcile/pod.h"
+#include "spdlog/spdlog.h"
+
+namespace dynatrain::control {
+
+std::vector<PodView> PodsOf(const ObjectCache& cache, const std::string& ns,
+                            const std::string& job_name,
+                            const std::string& uid) {
+  std::vector<PodView> pods;
+  for (const SharedJson& pod : cache.All()) {
+    if (NamespaceOf(*pod) != ns || LabelOf(*pod, kJobLabel) != job_name ||
+        OwnerUidOf(*pod) != uid) {
+      continue;
+    }
+    absl::StatusOr<PodView> view = PodViewOf(*pod);
+    if (view.ok()) {
+      pods.push_back(*std::move(view));
+    } else {
+      spdlog::warn("msg=\"pod passed over\" error=\"{}\"",
+                   view.status().ToString());
+    }
+  }
+  std::sort(pods.begin(), pods.end(), [](const PodView& a, const PodView& b) {
+    return a.serial < b.serial;
+  });
+  return pods;
+}
+
+absl::StatusOr<Snapshot> Observe(const OperatorIdentity& self,
+                                 const SharedJson& job, const std::string& ns,
+                                 const std::string& name,
+                                 const ObjectCache& pods, JobRuntime& runtime) {
+  Snapshot snapshot;
+  if (job != nullptr) {
+    ASSIGN_OR_RETURN(snapshot.job, api::ParseJob(job->dump()));
+  } else {
+    snapshot.job_gone = true;
+    snapshot.job.metadata.namespace_name = ns;
+    snapshot.job.metadata.name = name;
+    snapshot.job.metadata.uid = runtime.uid();
+  }
+  snapshot.pods = PodsOf(pods, ns, name, runtime.uid());
+  runtime.Connect(snapshot.pods);
+  snapshot.agents = runtime.Observations();
+  // After the observations: an age of theirs must not be negative.
+  snapshot.now = absl::Now();
+  snapshot.create_error = runtime.create_error;
+  // Without it the round goes on: the reconcile function says what it lacks.
+  snapshot.manifest =
+      runtime.Manifest(snapshot.job.status.manifest_digest).value_or("");
+  snapshot.term = runtime.term;
+  snapshot.operator_name = self.name;
+  snapshot.agent_image = self.agent_image;
+  snapshot.agent_port = self.agent_port;
+  return snapshot;
+}
+
+}  // namespace dynatrain::control
