@@ -1,0 +1,59 @@
+#include "agent/runtime/plan_summary.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "transition/plan/world.h"
+#include "vps/layout/layout.h"
+
+namespace dynatrain::runtime {
+namespace {
+
+using nlohmann::json;
+
+// `rank` -1: not in this world.
+json TensorsToBind(const transition::World& world, int rank) {
+  json tensors = json::array();
+  if (rank < 0) return tensors;
+  world.layout().ForEachRegion(rank, [&](const vps::OwnedRegion& region) {
+    const vps::TensorSpec& spec =
+        world.layout().manifest().tensor(region.tensor).spec;
+    tensors.push_back(
+        {{"index", region.tensor},
+         {"name", spec.name()},
+         {"state", spec.state()},
+         {"local_shape", std::vector<int64_t>(region.local_shape.begin(),
+                                              region.local_shape.end())}});
+  });
+  return tensors;
+}
+
+}  // namespace
+
+json PlanFigures(const ProcessTransition& transition) {
+  const transition::ProcessPlan& plan = transition.plan();
+  // Hashes as text: a reader of JSON may have no integers of 64 bits.
+  return {{"plan_digest", transition.input().AgreementDigest().Hex()},
+          {"manifest_digest", transition.input().manifest().digest().Hex()},
+          {"sent_hash", absl::StrCat(plan.sent_hash)},
+          {"received_hash", absl::StrCat(plan.received_hash)},
+          {"kept_bytes", plan.bytes.kept_bytes},
+          {"moved_bytes", plan.bytes.received_bytes},
+          {"minimal_bytes", plan.bytes.minimal_bytes},
+          {"staging_bytes", transition.staging_bytes()}};
+}
+
+json PlanSummary(const ProcessTransition& transition,
+                 const std::map<std::string, double>& times_ms) {
+  const transition::ProcessPlan& plan = transition.plan();
+  json summary = PlanFigures(transition);
+  summary["peers"] = plan.peers.size();
+  summary["times_ms"] = times_ms;
+  summary["sources"] =
+      TensorsToBind(transition.input().source(), plan.source_rank);
+  summary["targets"] =
+      TensorsToBind(transition.input().target(), plan.target_rank);
+  return summary;
+}
+
+}  // namespace dynatrain::runtime

@@ -1,0 +1,24 @@
+// What dt_plan tells Python, as JSON.
+#ifndef AGENT_RUNTIME_PLAN_SUMMARY_H_
+#define AGENT_RUNTIME_PLAN_SUMMARY_H_
+
+#include <map>
+#include <string>
+
+#include "agent/runtime/process_transition.h"
+#include "nlohmann/json.hpp"
+
+namespace dynatrain::runtime {
+
+// The digests and byte counts that `prepared` carries too.
+nlohmann::json PlanFigures(const ProcessTransition& transition);
+
+// PlanFigures, "peers", "times_ms", and the tensors to bind: "sources" and
+// "targets", each [{"index","name","state","local_shape"}], without those
+// that the rank holds nothing of.
+nlohmann::json PlanSummary(const ProcessTransition& transition,
+                           const std::map<std::string, double>& times_ms);
+
+}  // namespace dynatrain::runtime
+
+#endif  // AGENT_RUNTIME_PLAN_SUMMARY_H_
