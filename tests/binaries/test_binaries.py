@@ -32,7 +32,7 @@ def library() -> pathlib.Path:
 
 
 def exported() -> set[str]:
-    lines = output("nm", "--dynamic", "--defined-only", "--format=posix", library()).splitlines()
+    lines = output("nm", "--dynamic", "--defined-only", "--extern-only", "--format=posix", library()).splitlines()
     return {line.split()[0].split("@")[0] for line in lines}
 
 
