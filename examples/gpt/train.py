@@ -28,7 +28,7 @@ from torch.nn import functional as F
 import dynatrain
 
 VOCABULARY = 256  # bytes
-WIDTH, HEADS, LAYERS, CONTEXT = 192, 6, 5, 32
+WIDTH, HEADS, LAYERS, CONTEXT = 192, 12, 5, 32  # tp 1, 2, 3, 4, 6
 BATCH = 24  # sequences per step; even for dp 1, 2, 3, 4, 6, 8
 PEAK_RATE, WARM_UP_STEPS = 1e-3, 20
 

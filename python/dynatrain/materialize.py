@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from dynatrain.errors import Refused
 from dynatrain.state import local_of
@@ -39,14 +40,15 @@ def check_on_meta(model: nn.Module, optimizer: Optimizer) -> None:
 def make_optimizer_state(optimizer: Optimizer) -> None:
     """Has the optimizer make its state on meta, as its first step would.
 
-    Raises Refused for an optimizer that computes with values in its first
-    step, as that can't be done on meta.
+    Only which states there are, and their shapes, counts: where the optimizer
+    reads a value (a step, a norm), it gets 1. Raises Refused for one that needs
+    more than that.
     """
     trained = [
         p for g in optimizer.param_groups for p in g["params"] if p.requires_grad
     ]
     try:
-        with _stepping_quietly(optimizer), torch.no_grad():
+        with _stepping_quietly(optimizer), torch.no_grad(), _pretending():
             for parameter in trained:
                 parameter.grad = torch.empty_like(parameter)
             type(optimizer).step(optimizer)
@@ -57,6 +59,27 @@ def make_optimizer_state(optimizer: Optimizer) -> None:
     finally:
         for parameter in trained:
             parameter.grad = None
+
+
+def _pretending() -> TorchDispatchMode:
+    return _PretendedValues()  # type: ignore[no-untyped-call]
+
+
+class _PretendedValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """``item()`` of a meta tensor is 1."""
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if any(issubclass(kind, DTensor) for kind in types):
+            return NotImplemented  # its local operators come here again
+        if func is torch.ops.aten._local_scalar_dense.default and args[0].is_meta:
+            return args[0].new_ones((), device="cpu").item()
+        return func(*args, **(kwargs or {}))
 
 
 @contextmanager

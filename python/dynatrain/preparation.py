@@ -95,15 +95,17 @@ class Preparation:
         if self.rank is None:
             self._plan(self.transition.manifest)
             return self._prepared(state_bytes=0)
-        with Private(self.transition.tag):
+        private = Private(self.transition.tag)
+        with private:
             self._build(self.rank)
-            manifest = self._describe()
-            self._plan(manifest.to_json())
-            state_bytes = self._choose_mode(manifest)
-            if self.mode == memory.WARM and not self.transition.is_first_start:
-                self.materialize()
+        manifest = self._describe()
+        self._plan(manifest.to_json())
+        state_bytes = self._choose_mode(manifest)
+        if self.mode == memory.WARM and not self.transition.is_first_start:
+            self.materialize()
+            with private:
                 self._warm_up()
-                self.bind_targets()
+            self.bind_targets()
         if self.transition.is_first_start:
             self._begin()
         return self._prepared(state_bytes)

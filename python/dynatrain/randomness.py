@@ -98,10 +98,11 @@ def _taking_generator(func: Any) -> Any:
     """The overload of an operator that can be told where to draw from."""
     if _has_generator(func):
         return func
-    names = func.overloadpacket.overloads()
-    for name in ("generator", f"{func._overloadname}_generator"):
-        if name in names and _has_generator(getattr(func.overloadpacket, name)):
-            return getattr(func.overloadpacket, name)
+    packet = func.overloadpacket
+    for name in packet.overloads():
+        candidate = getattr(packet, name)
+        if _has_generator(candidate) and _arguments(candidate) == _arguments(func):
+            return candidate
     raise Refused(
         f"{func} draws random numbers and takes no generator, so a warm-up step "
         "can't run it beside the live world without moving its losses"
@@ -110,6 +111,12 @@ def _taking_generator(func: Any) -> Any:
 
 def _has_generator(func: Any) -> bool:
     return any(a.name == "generator" for a in func._schema.arguments)
+
+
+def _arguments(func: Any) -> list[tuple[str, str]]:
+    """Names and types, without the generator."""
+    arguments = func._schema.arguments
+    return [(a.name, str(a.type)) for a in arguments if a.name != "generator"]
 
 
 class _ThreadGenerator:

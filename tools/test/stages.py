@@ -85,7 +85,7 @@ STAGES = [
     Stage("c++", bazel(), long=False),
     Stage("structure", pytest("structure", "tests/direction", "tests/binaries", limit_s=20 * MINUTE_S)),
     Stage("tools", pytest("tools", "tools", limit_s=5 * MINUTE_S)),
-    Stage("python", pytest("python", "python"), long=False),
+    Stage("python", pytest("python", "tests/python"), long=False),
     Stage("setup-cluster", setup("kubernetes")),
     Stage("cluster", pytest("cluster", "tests/cluster", limit_s=10 * MINUTE_S), long=False),
     Stage("end-to-end", pytest("end-to-end", "tests/e2e", limit_s=40 * MINUTE_S), long=False),
@@ -93,6 +93,6 @@ STAGES = [
     Stage("asan", bazel("--config=asan", limit_s=90 * MINUTE_S), short=False),
     Stage("tsan", bazel("--config=tsan", limit_s=120 * MINUTE_S), short=False),
     Stage("c++ long", bazel("--config=long", limit_s=180 * MINUTE_S), short=False),
-    Stage("python long", pytest("python", "python", marked="", limit_s=60 * MINUTE_S), short=False),
+    Stage("python long", pytest("python", "tests/python", marked="", limit_s=60 * MINUTE_S), short=False),
     Stage("end-to-end long", pytest("end-to-end", "tests/e2e", marked="", limit_s=120 * MINUTE_S), short=False),
 ]

@@ -1,0 +1,11 @@
+"""Lets the tests and their programs import each other by bare name."""
+
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(HERE.parents[1] / "python"), os.environ.get("PYTHONPATH", "")]
+)
