@@ -84,7 +84,8 @@ class Text(torch.utils.data.Dataset[tuple[Tensor, Tensor]]):
 
     def __init__(self, log: TextIO | None) -> None:
         folder = pathlib.Path(sysconfig.get_path("stdlib"))
-        sources = sorted(folder.glob("*.py"))
+        # Debian links sitecustomize.py to /etc, which a container may lack.
+        sources = sorted(path for path in folder.glob("*.py") if path.is_file())
         text = b"".join(path.read_bytes() for path in sources)
         self.bytes = torch.frombuffer(bytearray(text), dtype=torch.uint8)
         self.log = log
