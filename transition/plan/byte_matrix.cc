@@ -4,21 +4,32 @@
 
 #include "transition/plan/route.h"
 #include "transition/plan/routing.h"
-#include "vps/geometry/box.h"
+#include "transition/plan/tensor_classes.h"
 
 namespace dynatrain::transition {
 namespace {
 
-// Needed by the target rank and not held by its process before.
-int64_t LackingBytes(const PlanInput& input, int target_rank, int tensor) {
-  const vps::Box needed = input.target().layout().LocalBox(target_rank, tensor);
-  int64_t elements = needed.num_elements();
-  if (const int own = input.SourceRankOfTarget(target_rank); own >= 0) {
-    const auto held =
-        Intersect(needed, input.source().layout().LocalBox(own, tensor));
-    if (held.has_value()) elements -= held->num_elements();
+void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
+  const auto cell = [&](int source) -> int64_t& {
+    return matrix
+        .bytes[static_cast<size_t>(source) * matrix.target_size + target];
+  };
+  const int own = input.SourceRankOfTarget(target);
+  const TensorClasses classes(input, /*source_rank=*/-1, target);
+  for (int tensor = 0; tensor < input.manifest().size(); ++tensor) {
+    const TensorClass& tensor_class = classes.Of(tensor);
+    const int64_t item_bytes =
+        input.manifest().tensor(tensor).spec.item_bytes();
+    matrix.minimal_bytes += tensor_class.lacking_elements * item_bytes;
+    if (tensor_class.kept.has_value()) {
+      cell(own) += tensor_class.kept->num_elements() * item_bytes;
+    }
+    for (const Demand& demand : tensor_class.incoming) {
+      ForEachRouteOf(input, demand, tensor, [&](const Route& route) {
+        cell(route.source_rank) += route.region.num_elements() * item_bytes;
+      });
+    }
   }
-  return elements * input.manifest().tensor(tensor).spec.item_bytes();
 }
 
 void SumUp(const PlanInput& input, ByteMatrix& matrix) {
@@ -52,14 +63,7 @@ ByteMatrix ComputeByteMatrix(const PlanInput& input) {
                       matrix.target_size);
   if (input.source().empty()) return matrix;
   for (int target = 0; target < matrix.target_size; ++target) {
-    for (int tensor = 0; tensor < input.manifest().size(); ++tensor) {
-      ForEachRouteTo(input, target, tensor, [&](const Route& route) {
-        matrix
-            .bytes[static_cast<size_t>(route.source_rank) * matrix.target_size +
-                   target] += NumBytes(route, input.manifest());
-      });
-      matrix.minimal_bytes += LackingBytes(input, target, tensor);
-    }
+    AddColumn(input, target, matrix);
   }
   SumUp(input, matrix);
   return matrix;

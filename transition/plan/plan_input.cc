@@ -1,10 +1,13 @@
 #include "transition/plan/plan_input.h"
 
-#include <map>
+#include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "vps/geometry/box.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -25,16 +28,37 @@ Fingerprint DigestOf(const World& source, const World& target,
   return digest.Finish();
 }
 
-// See PlanInput::line_offset_bytes. Alike means the same rule in both worlds.
+// The rules of a tensor in both worlds.
+using Rules = std::pair<int, int>;
+
+Rules RulesOf(const World& source, const World& target, int tensor) {
+  return {source.layout().rule_index(tensor),
+          target.layout().rule_index(tensor)};
+}
+
+// See PlanInput::class_of.
+std::vector<int> ClassesOf(const World& source, const World& target) {
+  const vps::Manifest& manifest = target.layout().manifest();
+  std::vector<int> classes;
+  classes.reserve(manifest.size());
+  absl::flat_hash_map<std::pair<Rules, vps::Box>, int> class_of_key;
+  for (int tensor = 0; tensor < manifest.size(); ++tensor) {
+    const auto [it, is_new] = class_of_key.try_emplace(
+        {RulesOf(source, target, tensor), manifest.tensor(tensor).spec.whole()},
+        static_cast<int>(class_of_key.size()));
+    classes.push_back(it->second);
+  }
+  return classes;
+}
+
+// See PlanInput::line_offset_bytes. Alike means the same rules.
 std::vector<int64_t> LineOffsets(const World& source, const World& target) {
-  if (source.empty()) return {};
   const vps::Manifest& manifest = target.layout().manifest();
   std::vector<int64_t> offsets;
   offsets.reserve(manifest.size());
-  std::map<std::pair<int, int>, int64_t> line_of_rules;
+  absl::flat_hash_map<Rules, int64_t> line_of_rules;
   for (int tensor = 0; tensor < manifest.size(); ++tensor) {
-    int64_t& line = line_of_rules[{source.layout().rule_index(tensor),
-                                   target.layout().rule_index(tensor)}];
+    int64_t& line = line_of_rules[RulesOf(source, target, tensor)];
     offsets.push_back(line);
     // Rank 0's piece is the largest: the chunk rule shortens only later ones.
     line += target.layout().LocalBox(0, tensor).num_elements() *
@@ -67,11 +91,7 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
     return absl::InvalidArgumentError(absl::StrCat(
         "plan: stripe_bytes is ", options.stripe_bytes, "; at least 1"));
   }
-  if (!source.empty()) {
-    if (absl::Status status = CheckSameManifest(source, target); !status.ok()) {
-      return status;
-    }
-  }
+  if (!source.empty()) RETURN_IF_ERROR(CheckSameManifest(source, target));
   auto body = std::make_shared<Body>();
   body->target_rank_of_source.assign(source.size(), -1);
   for (int rank = 0; rank < target.size(); ++rank) {
@@ -84,7 +104,13 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
                                             body->num_joining_processes++);
     }
   }
-  body->line_offset_bytes = LineOffsets(source, target);
+  if (!source.empty()) {
+    body->class_of_tensor = ClassesOf(source, target);
+    for (int c : body->class_of_tensor) {
+      body->num_classes = std::max(body->num_classes, c + 1);
+    }
+    body->line_offset_bytes = LineOffsets(source, target);
+  }
   body->digest = DigestOf(source, target, options);
   body->source = std::move(source);
   body->target = std::move(target);

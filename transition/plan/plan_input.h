@@ -60,6 +60,12 @@ class PlanInput {
     return body_->target_rank_of_source[source_rank];
   }
 
+  // Tensors of one class have the same shape and are cut and replicated alike
+  // in both worlds: a plan treats them alike up to their bytes. Classes are
+  // numbered from 0 in the order of their first tensors.
+  int class_of(int tensor) const { return body_->class_of_tensor[tensor]; }
+  int num_classes() const { return body_->num_classes; }
+
   // Where striping starts for a tensor: how many bytes of earlier tensors that
   // are cut and replicated alike lie before it. Small tensors thereby take
   // turns among their holders by bytes, not by count.
@@ -79,6 +85,8 @@ class PlanInput {
     int num_joining_processes = 0;
     std::vector<int> union_index_of_target;
     std::vector<int> target_rank_of_source;
+    std::vector<int> class_of_tensor;
+    int num_classes = 0;
     std::vector<int64_t> line_offset_bytes;
     Fingerprint digest;
   };

@@ -1,15 +1,23 @@
 #include "transition/plan/process_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "transition/plan/routing.h"
+#include "transition/plan/tensor_classes.h"
 
 namespace dynatrain::transition {
 namespace {
+
+// Routes come tensor by tensor, so most lists are sorted as they are.
+void SortUnlessSorted(std::vector<Route>& routes) {
+  if (!std::is_sorted(routes.begin(), routes.end())) {
+    std::sort(routes.begin(), routes.end());
+  }
+}
 
 // Gathers routes into a ProcessPlan.
 class Builder {
@@ -29,9 +37,10 @@ class Builder {
       AddRoutes();
       AddBlobs();
     }
-    for (auto& [step, peer] : peers_) {
-      std::sort(peer.send.begin(), peer.send.end());
-      std::sort(peer.receive.begin(), peer.receive.end());
+    for (auto& [step, index] : SortedPeers()) {
+      PeerExchange& peer = peers_[index];
+      SortUnlessSorted(peer.send);
+      SortUnlessSorted(peer.receive);
       plan_.peers.push_back(std::move(peer));
     }
     return std::move(plan_);
@@ -39,25 +48,57 @@ class Builder {
 
  private:
   void AddRoutes() {
+    const TensorClasses classes(input_, plan_.source_rank, plan_.target_rank);
+    Reserve(classes);
     for (int tensor = 0; tensor < input_.manifest().size(); ++tensor) {
-      if (plan_.target_rank >= 0) {
-        ForEachRouteTo(input_, plan_.target_rank, tensor,
+      const TensorClass& tensor_class = classes.Of(tensor);
+      const int64_t item_bytes =
+          input_.manifest().tensor(tensor).spec.item_bytes();
+      plan_.bytes.minimal_bytes += tensor_class.lacking_elements * item_bytes;
+      if (tensor_class.kept.has_value()) AddLocal(tensor_class, tensor);
+      for (const Demand& demand : tensor_class.incoming) {
+        ForEachRouteOf(input_, demand, tensor,
                        [&](const Route& route) { AddIncoming(route); });
-        plan_.bytes.minimal_bytes += LackingBytes(tensor);
       }
-      if (plan_.source_rank >= 0) {
-        ForEachRouteFrom(input_, plan_.source_rank, tensor,
-                         [&](const Route& route) { AddOutgoing(route); });
+      for (const Demand& demand : tensor_class.outgoing) {
+        ForEachRouteOf(input_, demand, tensor, [&](const Route& route) {
+          if (route.source_rank == plan_.source_rank) AddOutgoing(route);
+        });
       }
+    }
+  }
+
+  // Most regions have one sender, and then the number of routes is known.
+  // Growing the lists instead would double the time of a plan: its memory is
+  // touched for the first time, and page faults cost more than routing.
+  void Reserve(const TensorClasses& classes) {
+    size_t kept = 0;
+    std::vector<size_t> sent, received;
+    const auto count = [&](PeerExchange& peer, std::vector<size_t>& counts,
+                           int num_tensors) {
+      counts.resize(peers_.size());
+      counts[&peer - peers_.data()] += num_tensors;
+    };
+    for (const TensorClass& c : classes.all()) {
+      if (c.kept.has_value()) kept += c.num_tensors;
+      for (const Demand& demand : c.incoming) {
+        if (demand.senders.size() != 1) continue;
+        count(PeerOfSource(demand.senders.rank(0)), received, c.num_tensors);
+      }
+      for (const Demand& demand : c.outgoing) {
+        if (demand.senders.size() != 1) continue;
+        count(PeerOfTarget(demand.target_rank), sent, c.num_tensors);
+      }
+    }
+    plan_.local.reserve(kept);
+    for (size_t i = 0; i < sent.size(); ++i) peers_[i].send.reserve(sent[i]);
+    for (size_t i = 0; i < received.size(); ++i) {
+      peers_[i].receive.reserve(received[i]);
     }
   }
 
   void AddIncoming(const Route& route) {
     const int64_t bytes = NumBytes(route, input_.manifest());
-    if (route.source_rank == plan_.source_rank) {
-      AddLocal(route, bytes);
-      return;
-    }
     PeerExchange& peer = PeerOfSource(route.source_rank);
     peer.receive.push_back(route);
     peer.receive_bytes += bytes;
@@ -66,7 +107,6 @@ class Builder {
   }
 
   void AddOutgoing(const Route& route) {
-    if (route.target_rank == plan_.target_rank) return;  // came as incoming
     const int64_t bytes = NumBytes(route, input_.manifest());
     PeerExchange& peer = PeerOfTarget(route.target_rank);
     peer.send.push_back(route);
@@ -75,14 +115,15 @@ class Builder {
     plan_.sent_hash += HashOf(route, input_);
   }
 
-  void AddLocal(const Route& route, int64_t bytes) {
-    const bool adopted = route.region == input_.source().layout().LocalBox(
-                                             plan_.source_rank, route.tensor) &&
-                         route.region == input_.target().layout().LocalBox(
-                                             plan_.target_rank, route.tensor);
-    plan_.local.push_back({route, adopted});
+  void AddLocal(const TensorClass& tensor_class, int tensor) {
+    const Route route = {.tensor = tensor,
+                         .region = *tensor_class.kept,
+                         .source_rank = plan_.source_rank,
+                         .target_rank = plan_.target_rank};
+    const int64_t bytes = NumBytes(route, input_.manifest());
+    plan_.local.push_back({route, tensor_class.adopted});
     plan_.bytes.kept_bytes += bytes;
-    if (adopted) plan_.bytes.adopted_bytes += bytes;
+    if (tensor_class.adopted) plan_.bytes.adopted_bytes += bytes;
   }
 
   void AddBlobs() {
@@ -103,18 +144,11 @@ class Builder {
     }
   }
 
-  // Needed in the target world and not held in the source world, by volumes
-  // alone: independent of how routes were found.
-  int64_t LackingBytes(int tensor) const {
-    const vps::Box needed =
-        input_.target().layout().LocalBox(plan_.target_rank, tensor);
-    int64_t elements = needed.num_elements();
-    if (plan_.source_rank >= 0) {
-      const auto held = Intersect(
-          needed, input_.source().layout().LocalBox(plan_.source_rank, tensor));
-      if (held.has_value()) elements -= held->num_elements();
-    }
-    return elements * input_.manifest().tensor(tensor).spec.item_bytes();
+  std::vector<std::pair<int, size_t>> SortedPeers() const {
+    std::vector<std::pair<int, size_t>> sorted(index_of_step_.begin(),
+                                               index_of_step_.end());
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
   }
 
   PeerExchange& PeerOfSource(int rank) {
@@ -128,17 +162,21 @@ class Builder {
   }
   PeerExchange& Peer(int union_index, int source_rank, int target_rank,
                      const Process& process) {
-    PeerExchange& peer = peers_[PeerStep(union_index_, union_index)];
-    peer.peer = process;
-    peer.peer_source_rank = source_rank;
-    peer.peer_target_rank = target_rank;
-    return peer;
+    const auto [it, is_new] = index_of_step_.try_emplace(
+        PeerStep(union_index_, union_index), peers_.size());
+    if (is_new) {
+      peers_.push_back({.peer = process,
+                        .peer_source_rank = source_rank,
+                        .peer_target_rank = target_rank});
+    }
+    return peers_[it->second];
   }
 
   const PlanInput& input_;
   ProcessPlan plan_;
   int union_index_ = 0;
-  std::map<int, PeerExchange> peers_;  // by step
+  absl::flat_hash_map<int, size_t> index_of_step_;
+  std::vector<PeerExchange> peers_;  // in the order of their first route
 };
 
 }  // namespace

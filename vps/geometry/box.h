@@ -15,6 +15,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -75,6 +76,10 @@ class Box {
   }
   // By origin, then shape: the order of regions within one tensor.
   friend std::strong_ordering operator<=>(const Box& a, const Box& b);
+  template <typename H>
+  friend H AbslHashValue(H h, const Box& box) {
+    return H::combine(std::move(h), box.origin(), box.shape());
+  }
 
  private:
   // Entries past dims_ stay 0, so that == may compare whole arrays.
