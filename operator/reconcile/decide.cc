@@ -94,8 +94,10 @@ void Live(Round& round) {
   bool rests = false;
   // One durable step at a time.
   if (driven == Driven::kFree && !moved) rests = Advance(round);
-  if (!rests && !round.spec.suspend) ManagePods(round);
-  DeleteStalePods(round);
+  if (!IsPausing(round)) {
+    if (!rests && !round.spec.suspend) ManagePods(round);
+    DeleteStalePods(round);
+  }
   if (!rests) ReportState(round);
 }
 

@@ -43,7 +43,6 @@ void Commit(Round& round) {
   next.layout = {running.to, running.reason,
                  vps::AxisSizes::Parse(running.to)->world_size()};
   next.retry.reset();
-  next.pod_failures.reset();
 }
 
 // Takes the durable step that `decision` asks for. False if it asks for none.
@@ -128,8 +127,6 @@ void Command(Round& round, const Decision& decision) {
   const Fence fence = round.fence(running.generation, decision.plan_digest);
   const auto targets = round.roster.Targets(decision.serials);
   switch (decision.action) {
-    case Verdict::kGreet:
-      return round.Do(SendGreet{round.fence(running.generation), targets});
     case Verdict::kPrepare:
       return Prepare(round, decision);
     case Verdict::kArm:
@@ -145,7 +142,9 @@ void Command(Round& round, const Decision& decision) {
       return round.Do(
           SendAbort{round.fence(running.generation), targets, running.message});
     default:
-      return;  // Nothing to say, or a second write: that is the next round's.
+      // Nothing to say; or Greet, which Decide has said to all agents; or a
+      // second write, which is the next round's.
+      return;
   }
 }
 

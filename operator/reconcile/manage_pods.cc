@@ -78,20 +78,26 @@ void NoteFailure(Round& round, const RosterEntry& entry) {
   round.next.pod_failures = failures;
 }
 
-// Pods that ended and belong to no world.
-void RemoveEnded(Round& round, const std::vector<uint32_t>& keep) {
+// Pods that ended and belong to no world. `whole`: the job has all its pods, so
+// nobody needs to look at the logs of the last that failed.
+void RemoveEnded(Round& round, const std::vector<uint32_t>& keep, bool whole) {
+  std::vector<RosterEntry> ended;
   for (const RosterEntry& entry : round.roster.entries()) {
-    if (!entry.pod->ended() || Contains(keep, entry.serial)) continue;
+    if (entry.pod->ended() && !Contains(keep, entry.serial)) {
+      ended.push_back(entry);
+    }
+  }
+  for (const RosterEntry& entry : ended) {
     if (EndedByItself(entry)) NoteFailure(round, entry);
   }
-  for (const RosterEntry& entry : round.roster.entries()) {
-    if (!entry.pod->ended() || Contains(keep, entry.serial)) continue;
+  for (const RosterEntry& entry : ended) {
     const bool newest_failure = round.next.pod_failures &&
                                 round.next.pod_failures->serial == entry.serial;
-    if (!newest_failure) {
+    if (whole || !newest_failure) {
       Delete(round, entry, kDismissGrace, "it has ended");
     }
   }
+  if (whole && ended.empty()) round.next.pod_failures.reset();
 }
 
 // Pods that are about to go and have nothing to hand over.
@@ -159,15 +165,17 @@ void Create(Round& round, int count) {
 
 void ManagePods(Round& round) {
   const std::vector<uint32_t> keep = Protected(round);
-  RemoveEnded(round, keep);
-  ReleaseDoomed(round, keep);
   int live = 0;
   for (const RosterEntry& entry : round.roster.entries()) {
     if (entry.live()) ++live;
   }
-  const int missing = round.next.target_replicas - live;
-  if (missing < 0) DeleteSurplus(round, keep, -missing);
-  if (missing > 0) Create(round, missing);
+  const int wanted = round.next.target_replicas;
+  RemoveEnded(
+      round, keep,
+      live == wanted && round.next.replicas == round.next.target_replicas);
+  ReleaseDoomed(round, keep);
+  if (live > wanted) DeleteSurplus(round, keep, live - wanted);
+  if (live < wanted) Create(round, wanted - live);
 }
 
 void DismissPods(Round& round, absl::string_view reason) {

@@ -57,10 +57,10 @@ Trouble FindTrouble(const Round& round) {
   }
   if (Trouble t = FindSilentMember(round); !t.reason.empty()) return t;
   if (Trouble t = FindPodThatWaits(round); !t.reason.empty()) return t;
-  if (round.next.pod_failures) {
+  const int members = static_cast<int>(round.members().size());
+  if (round.next.pod_failures && members < round.next.target_replicas) {
     return {"PodFailed", round.next.pod_failures->message};
   }
-  const int members = static_cast<int>(round.members().size());
   if (members > 0 && members < round.spec.elastic.min_replicas) {
     return {"BelowMinimum",
             absl::StrCat(members, " pods train, fewer than minReplicas ",
@@ -178,6 +178,12 @@ void ReportState(Round& round) {
   ReportDegraded(round);
   round.next.phase = Phase(round);
   round.next.reason = Reason(round);
+}
+
+bool IsPausing(const Round& round) {
+  const auto& transition = round.next.transition;
+  return transition &&
+         (transition->phase == "Draining" || transition->phase == "Committed");
 }
 
 bool WorthWriting(const Round& round) {

@@ -14,9 +14,13 @@ void ReportWish(Round& round);
 // and the line "reason".
 void ReportState(Round& round);
 
+// True while training stops, stands or starts again: nothing that can wait is
+// done then.
+bool IsPausing(const Round& round);
+
 // True if `round.next` differs from what is stored by more than the progress of
-// training, or the stored progress is 30 s old. Nothing is worth a write while
-// training is paused but the steps of the transition.
+// training, or the stored progress is 30 s old. In a pause only the steps of
+// the transition are worth it.
 bool WorthWriting(const Round& round);
 
 }  // namespace dynatrain::control
