@@ -24,8 +24,7 @@ start_kubelet() { # N
 weigh_containers() {
   local v1=/sys/fs/cgroup/cpu/k8s.io v2=/sys/fs/cgroup/k8s.io
   if [ -e "${v1%/*}/cpu.shares" ]; then mkdir -p $v1; echo 16384 > $v1/cpu.shares
-  elif [ -e "${v2%/*}/cgroup.subtree_control" ]; then
-    echo '+cpu +memory' > "${v2%/*}/cgroup.subtree_control"; mkdir -p $v2; echo 1600 > $v2/cpu.weight
+  elif [ -e "${v2%/*}/cgroup.controllers" ]; then mkdir -p $v2; [ ! -e $v2/cpu.weight ] || echo 1600 > $v2/cpu.weight
   fi
 }
 
