@@ -40,7 +40,8 @@ ARROWS: dict[str, list[str]] = {
     "agent/client": [*VALUES, "transition/commit", *RPC],
     # What a rank process loads beside PyTorch, which brings its own protobuf: no gRPC, no logging library, no OpenSSL.
     "agent/runtime": [*MOVING, "api", *TEXT],
-    "operator": [*VALUES, "transition/commit", "agent/client", "api", *TEXT, *RPC, "third_party:httplib", "third_party:crypto", "third_party:spdlog"],
+    "operator": [*VALUES, "transition/commit", "agent/client", "api", *TEXT, *RPC,
+                 "third_party:httplib", "third_party:crypto", "third_party:spdlog"],
     "tools": [*VALUES, "transition/commit", "api", *TEXT],
     "python": ["agent/runtime"],
     "third_party": [],
