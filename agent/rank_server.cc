@@ -96,8 +96,9 @@ void RankServer::Serve(Connection& connection) {
   }
   absl::StatusOr<api::Frame> frame =
       link->Receive(Deadline::After(kHelloDeadline));
-  absl::StatusOr<int> rank = frame.status();
-  if (frame.ok()) rank = events_->Hello(*frame, link);
+  const absl::StatusOr<int> rank = frame.ok()
+                                       ? events_->Hello(*frame, link)
+                                       : absl::StatusOr<int>(frame.status());
   if (rank.ok()) {
     absl::Status status;
     while (status.ok()) {
