@@ -29,20 +29,43 @@ Region Lacking(const PlanInput& input, const Box& needed, int target_rank,
   return needed.empty() ? Region{} : Region{needed};
 }
 
+// Counts the targets that lack the same tensor: those with another piece, and
+// those with the same one.
+int64_t TurnOf(const PlanInput& input, int target_rank, int tensor) {
+  const Layout& target = input.target().layout();
+  return int64_t{target.PieceIndex(target_rank, tensor)} +
+         *target.HoldersLike(target_rank, tensor).IndexOf(target_rank);
+}
+
 }  // namespace
 
-Senders::Senders(const PlanInput& input, const HolderSet& holders,
+Senders::Senders(const PlanInput& input, const HolderSet& holders, int tensor,
                  int target_rank)
     : holders_(holders) {
   const uint32_t member = input.target().process(target_rank).member;
   for (int rank : input.source().RanksOfMember(member)) {
     if (holders.Contains(rank)) near_.push_back(rank);
   }
+  const PlanOptions& options = input.options();
+  const int most = std::min(num_candidates(), options.max_senders);
+  size_ = static_cast<int>(std::clamp<int64_t>(
+      input.line_span(tensor).line_bytes / options.min_sender_bytes, 1, most));
+  // One after the other, so that all candidates serve equally many targets. If
+  // all serve this one, the next target's order is turned by one.
+  const int64_t turn = TurnOf(input, target_rank, tensor);
+  first_ = static_cast<int>(turn * (size_ == num_candidates() ? 1 : size_) %
+                            num_candidates());
 }
 
 bool Senders::Contains(int source_rank) const {
-  if (near_.empty()) return holders_.Contains(source_rank);
-  return std::binary_search(near_.begin(), near_.end(), source_rank);
+  std::optional<int> index = holders_.IndexOf(source_rank);
+  if (!near_.empty()) {
+    const auto it = std::lower_bound(near_.begin(), near_.end(), source_rank);
+    if (it == near_.end() || *it != source_rank) return false;
+    index = static_cast<int>(it - near_.begin());
+  }
+  if (!index.has_value()) return false;
+  return (*index - first_ + num_candidates()) % num_candidates() < size_;
 }
 
 std::optional<Box> Kept(const PlanInput& input, int target_rank, int tensor) {
@@ -56,13 +79,11 @@ void ForEachDemandOf(const PlanInput& input, int target_rank, int tensor,
                      DemandVisitor visit) {
   const Layout& target = input.target().layout();
   const Box needed = target.LocalBox(target_rank, tensor);
-  const int replica =
-      *target.HoldersLike(target_rank, tensor).IndexOf(target_rank);
   for (const Box& box : Lacking(input, needed, target_rank, tensor)) {
     input.source().layout().ForEachPiece(
         tensor, box, [&](const Box& piece, const HolderSet& holders) {
-          visit({piece, target_rank, replica,
-                 Senders(input, holders, target_rank)});
+          visit({piece, target_rank,
+                 Senders(input, holders, tensor, target_rank)});
         });
   }
 }
@@ -73,17 +94,16 @@ void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
   const Layout& target = input.target().layout();
   const Box held = source.LocalBox(source_rank, tensor);
   const HolderSet holders = source.HoldersLike(source_rank, tensor);
-  const auto visit_target = [&](const Box& needed, int target_rank,
-                                int replica) {
+  const auto visit_target = [&](const Box& needed, int target_rank) {
     // The same cuts as in ForEachDemandOf: first what the target lacks of its
     // whole box, then the part of it that we hold. Our own process lacks
     // nothing of that.
     for (const Box& box : Lacking(input, needed, target_rank, tensor)) {
       const std::optional<Box> region = Intersect(box, held);
       if (!region.has_value()) continue;
-      const Senders senders(input, holders, target_rank);
+      const Senders senders(input, holders, tensor, target_rank);
       if (senders.Contains(source_rank)) {
-        visit({*region, target_rank, replica, senders});
+        visit({*region, target_rank, senders});
       }
     }
   };
@@ -91,7 +111,7 @@ void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
       tensor, held, [&](const Box&, const HolderSet& receivers) {
         const Box needed = target.LocalBox(receivers.first(), tensor);
         for (int i = 0; i < receivers.size(); ++i) {
-          visit_target(needed, receivers.rank(i), i);
+          visit_target(needed, receivers.rank(i));
         }
       });
 }

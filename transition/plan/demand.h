@@ -17,32 +17,39 @@
 
 namespace dynatrain::transition {
 
-// Who may send a region to a target: its holders in the target's member if
-// there are any, else all its holders.
+// Who sends a region to a target: of its holders in the target's member if
+// there are any, else of all its holders, as many as the options allow for the
+// tensor's line. Targets that ask the same holders start at different ones.
 class Senders {
  public:
-  Senders(const PlanInput& input, const vps::HolderSet& holders,
+  Senders(const PlanInput& input, const vps::HolderSet& holders, int tensor,
           int target_rank);
 
-  int size() const {
-    return near_.empty() ? holders_.size() : static_cast<int>(near_.size());
-  }
-  // Source ranks, ascending. REQUIRES: 0 <= index < size().
+  int size() const { return size_; }
+  // The source rank that sends part `index` of the line.
+  // REQUIRES: 0 <= index < size().
   int rank(int index) const {
-    return near_.empty() ? holders_.rank(index) : near_[index];
+    return Candidate((first_ + index) % num_candidates());
   }
   bool Contains(int source_rank) const;
 
  private:
+  int num_candidates() const {
+    return near_.empty() ? holders_.size() : static_cast<int>(near_.size());
+  }
+  int Candidate(int index) const {
+    return near_.empty() ? holders_.rank(index) : near_[index];
+  }
+
   vps::HolderSet holders_;
   absl::InlinedVector<int, 8> near_;  // ascending
+  int first_ = 0;
+  int size_ = 0;
 };
 
 struct Demand {
   vps::Box region;  // never empty; each sender holds all of it
   int target_rank;
-  // Which of the target ranks with the same box this is. They take turns.
-  int replica;
   Senders senders;  // never empty, never the target's own process
 };
 

@@ -12,6 +12,9 @@
 namespace dynatrain::transition {
 namespace {
 
+// Positions on a line times senders have to fit 128 bits with room to spare.
+constexpr int kMaxSendersLimit = 1024;
+
 Fingerprint DigestOf(const World& source, const World& target,
                      const PlanOptions& options) {
   Fingerprinter digest;
@@ -24,7 +27,7 @@ Fingerprint DigestOf(const World& source, const World& target,
       digest.Append(process.id).Append(process.member);
     }
   }
-  digest.Append(options.stripe_bytes);
+  digest.Append(options.min_sender_bytes).Append(options.max_senders);
   return digest.Finish();
 }
 
@@ -51,20 +54,37 @@ std::vector<int> ClassesOf(const World& source, const World& target) {
   return classes;
 }
 
-// See PlanInput::line_offset_bytes. Alike means the same rules.
-std::vector<int64_t> LineOffsets(const World& source, const World& target) {
+// See LineSpan. Alike means the same rules.
+std::vector<LineSpan> LineSpansOf(const World& source, const World& target) {
   const vps::Manifest& manifest = target.layout().manifest();
-  std::vector<int64_t> offsets;
-  offsets.reserve(manifest.size());
+  std::vector<LineSpan> spans;
+  spans.reserve(manifest.size());
   absl::flat_hash_map<Rules, int64_t> line_of_rules;
   for (int tensor = 0; tensor < manifest.size(); ++tensor) {
-    int64_t& line = line_of_rules[RulesOf(source, target, tensor)];
-    offsets.push_back(line);
-    // Rank 0's piece is the largest: the chunk rule shortens only later ones.
-    line += target.layout().LocalBox(0, tensor).num_elements() *
-            manifest.tensor(tensor).spec.item_bytes();
+    int64_t& end = line_of_rules[RulesOf(source, target, tensor)];
+    const int64_t begin = end;
+    end += target.layout().LocalBox(0, tensor).num_elements() *
+           manifest.tensor(tensor).spec.item_bytes();
+    spans.push_back({.begin_bytes = begin, .end_bytes = end});
   }
-  return offsets;
+  for (int tensor = 0; tensor < manifest.size(); ++tensor) {
+    spans[tensor].line_bytes = line_of_rules[RulesOf(source, target, tensor)];
+  }
+  return spans;
+}
+
+absl::Status CheckOptions(const PlanOptions& options) {
+  if (options.min_sender_bytes < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("plan: min_sender_bytes is ",
+                                                   options.min_sender_bytes,
+                                                   "; at least 1"));
+  }
+  if (options.max_senders < 1 || options.max_senders > kMaxSendersLimit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plan: max_senders is ", options.max_senders,
+                     "; it lies in 1..", kMaxSendersLimit));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckSameManifest(const World& source, const World& target) {
@@ -87,10 +107,7 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
   if (target.empty()) {
     return absl::InvalidArgumentError("plan: the target world is empty");
   }
-  if (options.stripe_bytes < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "plan: stripe_bytes is ", options.stripe_bytes, "; at least 1"));
-  }
+  RETURN_IF_ERROR(CheckOptions(options));
   if (!source.empty()) RETURN_IF_ERROR(CheckSameManifest(source, target));
   auto body = std::make_shared<Body>();
   body->target_rank_of_source.assign(source.size(), -1);
@@ -109,7 +126,7 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
     for (int c : body->class_of_tensor) {
       body->num_classes = std::max(body->num_classes, c + 1);
     }
-    body->line_offset_bytes = LineOffsets(source, target);
+    body->line_spans = LineSpansOf(source, target);
   }
   body->digest = DigestOf(source, target, options);
   body->source = std::move(source);

@@ -18,12 +18,25 @@ namespace dynatrain::transition {
 inline constexpr int kPlannerVersion = 1;
 
 struct PlanOptions {
-  // A region that several ranks could send is cut into pieces for more than one
-  // of them only as far as each piece keeps this size. At 10 GB/s 256 KiB
-  // take 26 us, well above what one more route costs (a few us).
-  int64_t stripe_bytes = 256 << 10;
+  // Where several ranks hold what a target lacks, so many of them send it that
+  // each sends at least this much. At 10 GB/s 256 KiB take 26 us, well
+  // above what one more route costs (a few us).
+  int64_t min_sender_bytes = 256 << 10;
+  // And never more than this many, so that one rank that joins a thousand
+  // replicas opens tens of connections; others that join use other ones.
+  int max_senders = 32;
 
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
+};
+
+// Tensors that are cut and replicated alike, laid end to end in the order of
+// the manifest, are a line. The ranks that can send a line to a target share it
+// by position (Stripe). Lengths are the bytes of target rank 0's part; the
+// parts of others are in proportion, up to rounding.
+struct LineSpan {
+  int64_t begin_bytes = 0;  // of the tensor on its line
+  int64_t end_bytes = 0;
+  int64_t line_bytes = 0;  // of the whole line
 };
 
 class PlanInput {
@@ -66,11 +79,9 @@ class PlanInput {
   int class_of(int tensor) const { return body_->class_of_tensor[tensor]; }
   int num_classes() const { return body_->num_classes; }
 
-  // Where striping starts for a tensor: how many bytes of earlier tensors that
-  // are cut and replicated alike lie before it. Small tensors thereby take
-  // turns among their holders by bytes, not by count.
-  int64_t line_offset_bytes(int tensor) const {
-    return body_->line_offset_bytes[tensor];
+  // REQUIRES, as class_of: the source world is not empty.
+  const LineSpan& line_span(int tensor) const {
+    return body_->line_spans[tensor];
   }
 
   // Over planner version, manifest, both layouts, both process lists with
@@ -87,7 +98,7 @@ class PlanInput {
     std::vector<int> target_rank_of_source;
     std::vector<int> class_of_tensor;
     int num_classes = 0;
-    std::vector<int64_t> line_offset_bytes;
+    std::vector<LineSpan> line_spans;
     Fingerprint digest;
   };
 

@@ -35,10 +35,14 @@ TEST(PlanInput, LinesUpTensorsThatAreCutAlike) {
   const PlanInput input =
       *PlanInput::Create(WorldForTest("dp2", Model(), {10, 20}),
                          WorldForTest("dp4", Model(), {10, 20, 30, 40}));
-  EXPECT_EQ(input.line_offset_bytes(0), 0);   // a
-  EXPECT_EQ(input.line_offset_bytes(2), 32);  // c follows a: 2 x 4 float32
-  EXPECT_EQ(input.line_offset_bytes(1), 0);   // b
-  EXPECT_EQ(input.line_offset_bytes(3), 24);  // d follows b
+  EXPECT_EQ(input.line_span(0).begin_bytes, 0);   // a
+  EXPECT_EQ(input.line_span(2).begin_bytes, 32);  // c follows a: 2 x 4 float32
+  EXPECT_EQ(input.line_span(2).end_bytes, 48);
+  EXPECT_EQ(input.line_span(0).line_bytes, 48);
+  EXPECT_EQ(input.line_span(1).begin_bytes, 0);   // b
+  EXPECT_EQ(input.line_span(3).begin_bytes, 24);  // d follows b
+  EXPECT_EQ(input.class_of(0), 0);
+  EXPECT_EQ(input.num_classes(), 4);
 }
 
 TEST(PlanInput, RefusesWorldsOfDifferentTensors) {
@@ -55,10 +59,14 @@ TEST(PlanInput, RefusesAnEmptyTargetAndBadOptions) {
   const World world = WorldForTest("dp1", Model(), {10});
   EXPECT_THAT(std::string(PlanInput::Create(world, World()).status().message()),
               HasSubstr("target world is empty"));
-  EXPECT_THAT(std::string(PlanInput::Create(world, world, {.stripe_bytes = 0})
-                              .status()
-                              .message()),
-              HasSubstr("stripe_bytes is 0"));
+  const auto message = [&](const PlanOptions& options) {
+    return std::string(
+        PlanInput::Create(world, world, options).status().message());
+  };
+  EXPECT_THAT(message({.min_sender_bytes = 0}),
+              HasSubstr("min_sender_bytes is 0"));
+  EXPECT_THAT(message({.max_senders = 0}), HasSubstr("max_senders is 0"));
+  EXPECT_THAT(message({.max_senders = 1025}), HasSubstr("lies in 1..1024"));
 }
 
 TEST(PlanInput, DigestSeesDirectionLayoutAndMembers) {

@@ -264,7 +264,7 @@ TEST(ProcessPlanProperty, DigestTellsWorldsApart) {
     other.target.ids[0] += 1000;
     EXPECT_NE(MakeInput(other)->AgreementDigest(), digest) << plan_case;
     other = plan_case;
-    ++other.stripe_bytes;
+    ++other.min_sender_bytes;
     EXPECT_NE(MakeInput(other)->AgreementDigest(), digest) << plan_case;
     other = plan_case;
     other.ranks_per_member = plan_case.ranks_per_member == 1 ? 1000 : 1;

@@ -85,7 +85,7 @@ TEST(ProcessPlan, CutsLargeRegionsAmongTheHolders) {
       *vps::Manifest::Create({TensorForTest("w", {64, 4}, {})});
   const PlanInput input = *PlanInput::Create(
       WorldForTest("rep2", model, {10, 20}), WorldForTest("rep1", model, {30}),
-      {.stripe_bytes = 256});
+      {.min_sender_bytes = 256});
   EXPECT_THAT(Received(input, 30),
               ElementsAre("10: w/param [0:32, 0:4] from rank 0 to rank 0",
                           "20: w/param [32:64, 0:4] from rank 1 to rank 0"));

@@ -122,7 +122,8 @@ PlanCase RandomCase(std::mt19937_64& random) {
   }
   ChooseProcesses(random, plan_case);
   plan_case.ranks_per_member = Pick(random, 1, 4);
-  plan_case.stripe_bytes = Pick(random, 1, 64);
+  plan_case.min_sender_bytes = Pick(random, 1, 64);
+  plan_case.max_senders = Pick(random, 1, 8);
   return plan_case;
 }
 
@@ -162,7 +163,8 @@ absl::StatusOr<PlanInput> MakeInput(const PlanCase& plan_case) {
   ASSIGN_OR_RETURN(World source, make_world(plan_case.source));
   ASSIGN_OR_RETURN(World target, make_world(plan_case.target));
   return PlanInput::Create(std::move(source), std::move(target),
-                           {.stripe_bytes = plan_case.stripe_bytes});
+                           {.min_sender_bytes = plan_case.min_sender_bytes,
+                            .max_senders = plan_case.max_senders});
 }
 
 PlanCase Shrink(PlanCase plan_case,
@@ -183,7 +185,8 @@ std::ostream& operator<<(std::ostream& out, const PlanCase& plan_case) {
   out << "source: " << SideText(plan_case, plan_case.source)
       << "\ntarget: " << SideText(plan_case, plan_case.target)
       << "\nranks per member " << plan_case.ranks_per_member
-      << ", stripe_bytes " << plan_case.stripe_bytes;
+      << ", min_sender_bytes " << plan_case.min_sender_bytes << ", max_senders "
+      << plan_case.max_senders;
   for (const PlanCase::Tensor& tensor : plan_case.tensors) {
     out << "\ntensor [" << absl::StrJoin(tensor.shape, ", ") << "]";
     for (const PlanCase::Split& split : tensor.splits) {

@@ -35,7 +35,8 @@ struct PlanCase {
   Side source;
   Side target;
   int ranks_per_member = 1;  // the member of process id is id / this
-  int64_t stripe_bytes = 1;
+  int64_t min_sender_bytes = 1;
+  int max_senders = 1;
 };
 
 // Tensors of 0 to 4 dims with extents 0 to 7, worlds of up to 16 ranks in any

@@ -14,18 +14,12 @@ void ForEachRouteOf(const PlanInput& input, const Demand& demand, int tensor,
     visit(route);
     return;
   }
-  const int64_t stripe_bytes = input.options().stripe_bytes;
-  const StripeRule rule = {
-      .num_senders = demand.senders.size(),
-      .item_bytes = input.manifest().tensor(tensor).spec.item_bytes(),
-      .stripe_bytes = stripe_bytes,
-      .turn = input.line_offset_bytes(tensor) / stripe_bytes,
-      .replica = demand.replica};
-  Stripe(demand.region, rule, [&](const vps::Box& piece, int sender) {
-    route.region = piece;
-    route.source_rank = demand.senders.rank(sender);
-    visit(route);
-  });
+  Stripe(demand.region, input.line_span(tensor), demand.senders.size(),
+         [&](const vps::Box& piece, int part) {
+           route.region = piece;
+           route.source_rank = demand.senders.rank(part);
+           visit(route);
+         });
 }
 
 }  // namespace dynatrain::transition

@@ -1,8 +1,7 @@
 // Routing: which rank sends which box to which. The rules, in this order:
 //   1. A target keeps what its own process holds.
 //   2. The rest comes from holders in the same member, if there are any,
-//   3. else from all holders, in equal parts: large regions are cut among
-//      them, small ones take turns (Stripe).
+//   3. else from all holders, in equal parts (Stripe).
 // Law: the regions that reach a target rank tile its boxes exactly.
 #ifndef TRANSITION_PLAN_ROUTING_H_
 #define TRANSITION_PLAN_ROUTING_H_

@@ -1,8 +1,7 @@
 #include "transition/plan/stripe.h"
 
+#include <algorithm>
 #include <limits>
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,93 +17,91 @@ namespace {
 using ::testing::ElementsAre;
 using vps::Box;
 
-struct Piece {
-  Box box;
-  int sender;
-};
-
-std::vector<Piece> Pieces(const Box& region, const StripeRule& rule) {
-  std::vector<Piece> pieces;
-  Stripe(region, rule, [&](const Box& box, int sender) {
-    pieces.push_back({box, sender});
-  });
-  return pieces;
-}
-
-std::vector<std::string> Texts(const Box& region, const StripeRule& rule) {
+std::vector<std::string> Texts(const Box& region, const LineSpan& span,
+                               int parts) {
   std::vector<std::string> texts;
-  for (const auto& [box, sender] : Pieces(region, rule)) {
-    texts.push_back(absl::StrCat(box.DebugString(), " ", sender));
-  }
+  Stripe(region, span, parts, [&](const Box& piece, int part) {
+    texts.push_back(absl::StrCat(piece.DebugString(), " ", part));
+  });
   return texts;
 }
 
-TEST(Stripe, CutsALargeRegionAlongRowsAmongAll) {
-  EXPECT_THAT(Texts(*Box::Whole({64, 4}),
-                    {.num_senders = 3, .item_bytes = 4, .stripe_bytes = 16}),
-              ElementsAre("[0:22, 0:4] 0", "[22:43, 0:4] 1", "[43:64, 0:4] 2"));
+TEST(Stripe, CutsATensorThatIsAloneOnItsLineEvenly) {
+  EXPECT_THAT(Texts(*Box::Whole({64, 4}), {0, 1024, 1024}, 3),
+              ElementsAre("[0:21, 0:4] 0", "[21:43, 0:4] 1", "[43:64, 0:4] 2"));
 }
 
-TEST(Stripe, CutsTheLongestDimIfRowsAreTooFew) {
-  EXPECT_THAT(Texts(*Box::Whole({3, 8}), {.num_senders = 2}),
+TEST(Stripe, CutsTheLongestDimIfRowsAreFew) {
+  EXPECT_THAT(Texts(*Box::Whole({3, 8}), {0, 96, 96}, 2),
               ElementsAre("[0:3, 0:4] 0", "[0:3, 4:8] 1"));
 }
 
-TEST(Stripe, GivesSmallRegionsWholeInTurns) {
-  for (int turn = 0; turn < 5; ++turn) {
-    EXPECT_THAT(Texts(*Box::Whole({4}),
-                      {.num_senders = 3, .stripe_bytes = 100, .turn = turn}),
-                ElementsAre(absl::StrCat("[0:4] ", turn % 3)));
-  }
+TEST(Stripe, CutsOnlyWhereThePartsOfTheLineMeet) {
+  // Three equal tensors, two senders: the middle one is cut.
+  EXPECT_THAT(Texts(*Box::Whole({8}), {0, 32, 96}, 2), ElementsAre("[0:8] 0"));
+  EXPECT_THAT(Texts(*Box::Whole({8}), {32, 64, 96}, 2),
+              ElementsAre("[0:4] 0", "[4:8] 1"));
+  EXPECT_THAT(Texts(*Box::Whole({8}), {64, 96, 96}, 2), ElementsAre("[0:8] 1"));
 }
 
-TEST(Stripe, LetsReplicasStartAtDifferentSenders) {
-  std::vector<int> load(4);
-  for (int replica = 0; replica < 2; ++replica) {
-    for (const auto& [box, sender] :
-         Pieces(*Box::Whole({100}), {.num_senders = 4,
-                                    .item_bytes = 1,
-                                    .stripe_bytes = 50,
-                                    .turn = 3,
-                                    .replica = replica})) {
-      load[sender] += box.num_elements();
-    }
-  }
-  EXPECT_THAT(load, ElementsAre(50, 50, 50, 50));
+TEST(Stripe, GivesAScalarToOneSender) {
+  EXPECT_THAT(Texts(Box(), {0, 4, 4}, 4), ElementsAre("[] 2"));
+  EXPECT_THAT(Texts(*Box::Whole({1, 1}), {4, 8, 8}, 2),
+              ElementsAre("[0:1, 0:1] 1"));
 }
 
-TEST(Stripe, DoesNotCutAScalar) {
-  EXPECT_THAT(Texts(Box(), {.num_senders = 7, .item_bytes = 16}),
-              ElementsAre("[] 0"));
+TEST(Stripe, StandsALineWithoutBytes) {
+  // Rank 0's part is empty, another's is not.
+  EXPECT_THAT(Texts(*Box::Whole({5}), {0, 0, 0}, 3), ElementsAre("[0:5] 0"));
 }
 
-TEST(Stripe, CoversExactlyWithOnePieceASender) {
+TEST(Stripe, DoesNotOverflow) {
+  const int64_t max = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(Texts(*Box::Whole({max}), {0, max, max}, 1024).size(), 1024);
+}
+
+// Random lines of random tensors: each tensor is covered exactly, parts ascend
+// along the line, and no part is further from its share than cuts round.
+TEST(Stripe, SharesLinesEqually) {
   std::mt19937_64 random = TestRandom(40);
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
-  for (int i = 0; i < 5000; ++i) {
-    std::vector<int64_t> origin, shape;
-    for (int64_t dims = pick(0, 4); dims > 0; --dims) {
-      origin.push_back(pick(0, 100));
-      shape.push_back(pick(1, 40));
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Box> tensors;
+    int64_t line_bytes = 0, longest = 0;
+    for (int64_t n = pick(1, 30); n > 0; --n) {
+      std::vector<int64_t> shape;
+      for (int64_t dims = pick(0, 3); dims > 0; --dims) {
+        shape.push_back(pick(1, 30));
+      }
+      tensors.push_back(*Box::Whole(shape));
+      line_bytes += tensors.back().num_elements();
+      longest = std::max(longest, tensors.back().num_elements());
     }
-    const Box region = *Box::Create(origin, shape);
-    const StripeRule rule = {
-        .num_senders = static_cast<int>(pick(1, 9)),
-        .item_bytes = 4,
-        .stripe_bytes = pick(1, 200),
-        .turn = pick(0, std::numeric_limits<int64_t>::max()),
-        .replica = pick(0, 1 << 20)};
-    std::vector<Box> boxes;
-    std::set<int> senders;
-    for (const auto& [box, sender] : Pieces(region, rule)) {
-      boxes.push_back(box);
-      EXPECT_TRUE(senders.insert(sender).second);
-      EXPECT_GE(sender, 0);
-      EXPECT_LT(sender, rule.num_senders);
+    const int parts = static_cast<int>(pick(1, 9));
+    std::vector<int64_t> sent(parts);
+    int64_t begin = 0;
+    int last = 0;
+    for (const Box& tensor : tensors) {
+      const int64_t end = begin + tensor.num_elements();
+      std::vector<Box> pieces;
+      Stripe(tensor, {begin, end, line_bytes}, parts,
+             [&](const Box& piece, int part) {
+               ASSERT_GE(part, last);
+               ASSERT_LT(part, parts);
+               last = part;
+               pieces.push_back(piece);
+               sent[part] += piece.num_elements();
+             });
+      EXPECT_TRUE(vps::CheckExactCover(tensor, pieces).ok()) << tensor;
+      begin = end;
     }
-    EXPECT_TRUE(vps::CheckExactCover(region, boxes).ok()) << region;
+    for (int64_t elements : sent) {
+      // A cut may be off by half an index of the dim it cuts at both ends,
+      // which is at most the whole of a tensor of one element per dim.
+      EXPECT_NEAR(elements, line_bytes / parts, longest / 2 + 2);
+    }
   }
 }
 

@@ -63,6 +63,12 @@ class Layout {
     return HolderSet(mesh_, rank, rule(tensor).free_axes);
   }
 
+  // Which of the pieces of `tensor` the rank holds: the number of its
+  // coordinates on the axes that split, the slowest axis first. O(axes).
+  int PieceIndex(int rank, int tensor) const {
+    return *HolderSet(mesh_, rank, ~rule(tensor).free_axes).IndexOf(rank);
+  }
+
   // Tensors with equal rules are cut and replicated over the same axes: an
   // index in 0..num_rules()-1. Equal on all ranks.
   int rule_index(int tensor) const { return rule_of_tensor_[tensor]; }
