@@ -245,7 +245,8 @@ int dt_transfer(dt_session* session, uint64_t generation, int* outcome,
 int dt_drop(dt_session* session, uint64_t generation) {
   return rt::Guard([&]() -> absl::Status {
     RETURN_IF_ERROR(rt::NotNull(session, "session"));
-    return session->session->Drop(generation);
+    session->session->Drop(generation);
+    return absl::OkStatus();
   });
 }
 

@@ -47,6 +47,8 @@ json PlanSummary(const ProcessTransition& transition,
                  const std::map<std::string, double>& times_ms) {
   const transition::ProcessPlan& plan = transition.plan();
   json summary = PlanFigures(transition);
+  summary["source_rank"] = plan.source_rank;
+  summary["target_rank"] = plan.target_rank;
   summary["peers"] = plan.peers.size();
   summary["times_ms"] = times_ms;
   summary["sources"] =

@@ -13,7 +13,8 @@ namespace dynatrain::runtime {
 // The digests and byte counts that `prepared` carries too.
 nlohmann::json PlanFigures(const ProcessTransition& transition);
 
-// PlanFigures, "peers", "times_ms", and the tensors to bind: "sources" and
+// PlanFigures, "source_rank" and "target_rank" (-1: not in that world),
+// "peers", "times_ms", and the tensors to bind: "sources" and
 // "targets", each [{"index","name","state","local_shape"}], without those
 // that the rank holds nothing of.
 nlohmann::json PlanSummary(const ProcessTransition& transition,

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/runtime/ordered_world.h"
 #include "api/manifest/json_codec.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "transition/plan/world.h"
-#include "vps/layout/axis_sizes.h"
-#include "vps/layout/layout.h"
-#include "vps/layout/mesh.h"
+#include "vps/layout/manifest.h"
 
 namespace dynatrain::runtime {
 namespace {
@@ -21,22 +20,6 @@ using transition::PeerExchange;
 using transition::PlanInput;
 using transition::ProcessPlan;
 using transition::World;
-
-absl::StatusOr<World> MakeWorld(const api::WorldOrder& order,
-                                const vps::Manifest& manifest) {
-  if (order.members.empty()) return World();
-  ASSIGN_OR_RETURN(const vps::AxisSizes sizes,
-                   vps::AxisSizes::Parse(order.layout));
-  ASSIGN_OR_RETURN(vps::Layout layout,
-                   vps::Layout::Create(vps::Mesh::ForTorch(sizes), manifest));
-  std::vector<transition::Process> processes;
-  for (const api::MemberOrder& member : order.members) {
-    for (const api::RankOrder& rank : member.ranks) {
-      processes.push_back({rank.process_id, member.serial});
-    }
-  }
-  return World::Create(std::move(layout), std::move(processes));
-}
 
 // The manifest of this process, which must be that of the source world.
 absl::StatusOr<vps::Manifest> AgreedManifest(absl::string_view built,
@@ -214,11 +197,6 @@ absl::StatusOr<transition::TransferReport> ProcessTransition::Run(
   state_ = State::kDone;
   if (report.ok()) got_ = report->blobs;
   return report;
-}
-
-bool ProcessTransition::running() const {
-  absl::MutexLock lock(&mutex_);
-  return state_ == State::kRunning;
 }
 
 void ProcessTransition::Release() {

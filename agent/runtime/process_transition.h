@@ -67,7 +67,6 @@ class ProcessTransition {
   // Closes the links and forgets the bindings; blobs stay.
   // REQUIRES: Run() doesn't run.
   void Release() ABSL_LOCKS_EXCLUDED(mutex_);
-  bool running() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   enum class State { kNew, kConnected, kRunning, kDone };

@@ -263,7 +263,7 @@ absl::StatusOr<json> Session::Plan(const json& transition,
       return absl::CancelledError(absl::StrCat("the transition to generation ",
                                                generation, " was dropped"));
     }
-    transitions_[generation] = planned;
+    planned_[generation] = {.transition = planned};
   }
   return PlanSummary(
       *planned,
@@ -273,9 +273,9 @@ absl::StatusOr<json> Session::Plan(const json& transition,
 absl::StatusOr<std::shared_ptr<ProcessTransition>> Session::Find(
     uint64_t generation) {
   absl::MutexLock lock(&mutex_);
-  const auto it = transitions_.find(generation);
-  if (it == transitions_.end()) return NotPlanned(generation);
-  return it->second;
+  const auto it = planned_.find(generation);
+  if (it == planned_.end()) return NotPlanned(generation);
+  return it->second.transition;
 }
 
 absl::Status Session::Bind(uint64_t generation, transition::BindingSide side,
@@ -305,30 +305,54 @@ absl::StatusOr<BoundaryAction> Session::Boundary(uint64_t generation,
   return orders_.Boundary(generation, step);
 }
 
-absl::StatusOr<TransferOutcome> Session::Transfer(uint64_t generation) {
-  ASSIGN_OR_RETURN(const auto transition, Find(generation));
-  TransferCall call(*transition, orders_,
-                    [this](json fields) { return Send(std::move(fields)); });
-  return call.Run();
+absl::StatusOr<std::shared_ptr<ProcessTransition>> Session::BeginTransfer(
+    uint64_t generation) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = planned_.find(generation);
+  if (it == planned_.end()) return NotPlanned(generation);
+  if (it->second.in_transfer) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "another thread is in dt_transfer of generation ", generation));
+  }
+  it->second.in_transfer = true;
+  return it->second.transition;
 }
 
-absl::Status Session::Drop(uint64_t generation) {
-  std::shared_ptr<ProcessTransition> dropped;
+void Session::EndTransfer(uint64_t generation) {
   {
     absl::MutexLock lock(&mutex_);
-    const auto it = transitions_.find(generation);
-    if (it != transitions_.end()) {
-      if (it->second->running()) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "the transfer of generation ", generation, " is running"));
+    Planned& planned = planned_.at(generation);
+    planned.in_transfer = false;
+    if (!planned.drop_after_transfer) return;
+  }
+  Drop(generation);
+}
+
+absl::StatusOr<TransferOutcome> Session::Transfer(uint64_t generation) {
+  ASSIGN_OR_RETURN(const auto transition, BeginTransfer(generation));
+  TransferCall call(*transition, orders_,
+                    [this](json fields) { return Send(std::move(fields)); });
+  absl::StatusOr<TransferOutcome> outcome = call.Run();
+  EndTransfer(generation);
+  return outcome;
+}
+
+void Session::Drop(uint64_t generation) {
+  Planned dropped;  // destroyed, with its links, after the lock is let go
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = planned_.find(generation);
+    if (it != planned_.end()) {
+      if (it->second.in_transfer) {
+        it->second.drop_after_transfer = true;
+        return;
       }
       dropped = std::move(it->second);
-      transitions_.erase(it);
+      planned_.erase(it);
     }
   }
   orders_.Drop(generation);
   transport_->Forget(generation);
-  return absl::OkStatus();
 }
 
 }  // namespace dynatrain::runtime

@@ -56,7 +56,8 @@ class Session {
                                       transition::BlobKind kind);
   absl::StatusOr<BoundaryAction> Boundary(uint64_t generation, uint64_t step);
   absl::StatusOr<TransferOutcome> Transfer(uint64_t generation);
-  absl::Status Drop(uint64_t generation) ABSL_LOCKS_EXCLUDED(mutex_);
+  // While a transfer of it runs: at its end.
+  void Drop(uint64_t generation) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<StoreReply> Store(const nlohmann::json& request,
                                    absl::string_view value) {
     return store_.Call(request, value);
@@ -76,7 +77,17 @@ class Session {
   void Instruct(nlohmann::json instruction) ABSL_LOCKS_EXCLUDED(mutex_);
   void Lose(absl::string_view reason);
 
+  // What a generation of Plan() holds on to.
+  struct Planned {
+    std::shared_ptr<ProcessTransition> transition;
+    bool in_transfer = false;
+    bool drop_after_transfer = false;
+  };
+
   absl::Status Send(nlohmann::json fields);
+  absl::StatusOr<std::shared_ptr<ProcessTransition>> BeginTransfer(
+      uint64_t generation) ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndTransfer(uint64_t generation) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<std::shared_ptr<ProcessTransition>> Find(uint64_t generation)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -88,8 +99,7 @@ class Session {
   Orders orders_;
   StoreClient store_;
   absl::Mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<ProcessTransition>> transitions_
-      ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, Planned> planned_ ABSL_GUARDED_BY(mutex_);
   std::deque<nlohmann::json> instructions_ ABSL_GUARDED_BY(mutex_);
   absl::Status lost_ ABSL_GUARDED_BY(mutex_);
   std::thread control_;

@@ -23,6 +23,7 @@ TransferCall::TransferCall(ProcessTransition& transition, Orders& orders,
       generation_(transition.order().generation),
       lap_(Clock::now()),
       report_({{"failure", ""},
+               {"kept_by", ""},
                {"bytes_sent", 0},
                {"bytes_received", 0},
                {"bytes_copied", 0},
@@ -35,7 +36,8 @@ void TransferCall::Lap(const char* name) {
   lap_ = now;
 }
 
-absl::StatusOr<TransferOutcome> TransferCall::Keep() {
+absl::StatusOr<TransferOutcome> TransferCall::Keep(const char* by) {
+  report_["kept_by"] = by;
   return TransferOutcome{false, std::move(report_)};
 }
 
@@ -55,7 +57,7 @@ absl::StatusOr<TransferOutcome> TransferCall::Fail(absl::string_view stage,
   RETURN_IF_ERROR(orders_.Alive());
   orders_.TakenBack(generation_);
   transition_.Release();
-  return Keep();
+  return Keep("failure");
 }
 
 absl::StatusOr<TransferOutcome> TransferCall::MoveAndWait(
@@ -65,8 +67,9 @@ absl::StatusOr<TransferOutcome> TransferCall::MoveAndWait(
   if (!moved.ok() || !orders_.Verified(generation_)) {
     RETURN_IF_ERROR(orders_.Alive());
     if (orders_.TakenBack(generation_).has_value()) {
+      // A cancel that comes this late leaves nothing to try again with.
       transition_.Release();
-      return Keep();
+      return Keep("abort");
     }
     return Fail("transfer", moved.status());
   }
@@ -86,7 +89,8 @@ absl::StatusOr<TransferOutcome> TransferCall::MoveAndWait(
                    orders_.WaitForOutcome(generation_, Deadline::Never()));
   Lap("commit");
   transition_.Release();
-  return TransferOutcome{outcome == Word::kCommit, std::move(report_)};
+  if (outcome == Word::kAbort) return Keep("abort");
+  return TransferOutcome{true, std::move(report_)};
 }
 
 absl::StatusOr<TransferOutcome> TransferCall::Run() {
@@ -107,8 +111,9 @@ absl::StatusOr<TransferOutcome> TransferCall::Run() {
   }
   RETURN_IF_ERROR(word.status());
   if (*word == Word::kGo) return MoveAndWait(*cancel);
-  if (*word == Word::kAbort) transition_.Release();
-  return Keep();
+  if (*word == Word::kCancel) return Keep("cancel");
+  transition_.Release();
+  return Keep("abort");
 }
 
 }  // namespace dynatrain::runtime

@@ -38,7 +38,7 @@ class TransferCall {
   // Reports the failure and waits until the agent has heard of it.
   absl::StatusOr<TransferOutcome> Fail(absl::string_view stage,
                                        const absl::Status& why);
-  absl::StatusOr<TransferOutcome> Keep();
+  absl::StatusOr<TransferOutcome> Keep(const char* by);
   void Lap(const char* name);
 
   ProcessTransition& transition_;

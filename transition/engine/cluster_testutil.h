@@ -13,44 +13,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "transition/engine/tensor_state_testutil.h"
 #include "transition/engine/transfer.h"
 #include "transition/plan/plan_input.h"
 #include "transition/transport/host_transport.h"
 
 namespace dynatrain::transition {
-
-// Local tensors of one process in one world: values that depend on tensor,
-// state and global index alone, in memory with random padding and order of
-// dims.
-class TensorState {
- public:
-  TensorState() = default;
-  // Filled with noise. `rank` -1: nothing.
-  static TensorState Allocate(const World& world, int rank,
-                              std::mt19937_64& random);
-
-  // Writes what the job's state is.
-  void FillWithValues();
-  // "" if all elements are the job's state, else the first that isn't.
-  std::string FirstWrongElement() const;
-  absl::Status BindTo(Bindings& bindings);
-  // All memory, padding too.
-  const std::map<int, std::vector<std::byte>>& memory() const {
-    return memory_;
-  }
-
- private:
-  // Visits each element: its place in memory, and its value.
-  void ForEachElement(
-      const std::function<void(int tensor, int64_t offset,
-                               absl::Span<const std::byte> value)>& visit)
-      const;
-
-  World world_;
-  int rank_ = -1;
-  std::map<int, std::vector<int64_t>> strides_bytes_;
-  std::map<int, std::vector<std::byte>> memory_;
-};
 
 class TestCluster {
  public:
