@@ -51,7 +51,9 @@ Observation AgentState::Observe(uint64_t known_version, milliseconds wait) {
   while (true) {
     const Clock::time_point now = Clock::now();
     if (raise_version_at_ && now >= *raise_version_at_) Changed();
-    if (version_ != known_version || now >= deadline) return Snapshot();
+    if (version_ != known_version || now >= deadline || stop_waits_) {
+      return Snapshot();
+    }
     const Clock::time_point until =
         std::min(deadline, raise_version_at_.value_or(deadline));
     changed_.WaitWithTimeout(&mutex_, absl::FromChrono(until - now));
@@ -105,6 +107,12 @@ uint64_t AgentState::HighestStep() const {
 Manifest AgentState::CommittedManifest() const {
   absl::MutexLock lock(&mutex_);
   return manifest_;
+}
+
+void AgentState::StopWaits() {
+  absl::MutexLock lock(&mutex_);
+  stop_waits_ = true;
+  Changed();
 }
 
 // ---- commands

@@ -98,6 +98,9 @@ class AgentState : public RankEvents {
   std::optional<Ending> ending() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Ranks that broke the protocol since the last call: to be killed.
   std::vector<int> TakeUnruly() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The agent ends: Observe waits no more, so that who waits in it hears last
+  // how the ranks ended.
+  void StopWaits() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct LocalRank {
@@ -170,6 +173,7 @@ class AgentState : public RankEvents {
   std::optional<Clock::time_point> leave_until_ ABSL_GUARDED_BY(mutex_);
   std::optional<Ending> ending_ ABSL_GUARDED_BY(mutex_);
   std::vector<int> unruly_ ABSL_GUARDED_BY(mutex_);
+  bool stop_waits_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dynatrain::agent

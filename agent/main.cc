@@ -87,6 +87,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& command) {
   absl::StatusOr<int> code = supervisor->Run(config, command, &state);
   // What waits in the store ends before the threads that wait are joined.
   router.Close(UINT64_MAX, "the agent ends");
+  state.StopWaits();
   server->Stop();
   ranks.reset();
   workers.reset();

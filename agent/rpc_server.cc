@@ -20,6 +20,8 @@ using std::chrono::milliseconds;
 // As in the client: a manifest, a store value.
 constexpr int kMaxMessageBytes = 64 << 20;
 
+constexpr milliseconds kLastReplies{500};
+
 grpc::Status ToGrpc(const absl::Status& status) {
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
                       std::string(status.message()));
@@ -175,7 +177,7 @@ class GrpcServer final : public RpcServer {
 
   void Stop() override {
     if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now());
+    server_->Shutdown(std::chrono::system_clock::now() + kLastReplies);
     server_->Wait();
     server_.reset();
   }

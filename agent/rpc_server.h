@@ -18,7 +18,7 @@ class RpcServer {
  public:
   virtual ~RpcServer() = default;
   virtual int port() const = 0;
-  // Ends all calls, also those that wait.
+  // Takes no more calls; those that still wait after half a second are cut off.
   virtual void Stop() = 0;
 
   // Serves on all addresses at `port` (0: any free one), to callers that show

@@ -156,8 +156,10 @@ class GrpcAgent final : public AgentApi {
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     // A pod that starts answers soon: gRPC's default waits 1 s, then up to 120.
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 50);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+    // Despite its name, how long one attempt may take; an agent on a loaded
+    // machine needs longer than the back-off.
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
     return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
                                      arguments);
   }

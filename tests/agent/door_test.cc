@@ -159,15 +159,15 @@ TEST_P(RankDoorTest, NonsenseIsNamedAndEndsThePod) {
   AgentProcess agent({.ranks = 2, .tricks = trick + "@1"});
   if (trick == "nonsense") {
     const Member me = agent.AsMember();
-    ASSERT_TRUE(agent.api()
-                    .Prepare({1, 1, ""},
-                             {.id = "t",
-                              .generation = 1,
-                              .target = {1, "dp2,tp1,pp1", {me}},
-                              .transfer_deadline = milliseconds(60000),
-                              .prepare_deadline = milliseconds(60000)},
-                             Soon())
-                    .ok());
+    const absl::Status status =
+        agent.api().Prepare({1, 1, ""},
+                            {.id = "t",
+                             .generation = 1,
+                             .target = {1, "dp2,tp1,pp1", {me}},
+                             .transfer_deadline = milliseconds(60000),
+                             .prepare_deadline = milliseconds(60000)},
+                            Soon());
+    ASSERT_TRUE(status.ok()) << status << agent.Output();
   }
   EXPECT_EQ(agent.AwaitExit(), 137);
   EXPECT_THAT(agent.Output(), HasSubstr("local rank 1 broke the protocol: "));

@@ -77,7 +77,10 @@ TEST(LifecycleTest, OtherSignalsReachTheRanks) {
 TEST(LifecycleTest, OrphansAreReapedAndDoNotHoldTheEndUp) {
   // The grandchild keeps the rank's output open, in a session of its own.
   AgentProcess agent(
-      Shell("setsid sh -c 'sleep 1000' & echo orphan $!; exit 0", 1));
+      Shell("f=$(mktemp -u) && mkfifo $f && "
+            "{ setsid sh -c \"echo \\$\\$ > $f; exec sleep 1000\" & } && "
+            "read pid < $f && rm $f && echo orphan $pid",
+            1));
   EXPECT_EQ(agent.AwaitExit(), 0);
   const std::string output = agent.Output();
   const size_t at = output.find("orphan ") + 7;
