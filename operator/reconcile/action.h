@@ -27,7 +27,9 @@ namespace dynatrain::control {
 struct CreatePod {
   uint32_t serial = 0;
   std::string name;
-  std::string body;  // JSON; holds the job's key, so don't log it
+  // JSON. A decision doesn't know the job's key: the driver puts it in as the
+  // value of the first container's variable DYNATRAIN_KEY.
+  std::string body;
   bool operator==(const CreatePod&) const = default;
 };
 

@@ -56,6 +56,12 @@ bool Deposed(const Round& round) {
   });
 }
 
+bool AllEnded(const Round& round) {
+  const auto& pods = round.seen.pods;
+  return std::all_of(pods.begin(), pods.end(),
+                     [](const PodView& pod) { return pod.ended(); });
+}
+
 void GreetAgents(Round& round) {
   std::vector<uint32_t> serials;
   for (const RosterEntry& entry : round.roster.entries()) {
@@ -81,8 +87,8 @@ bool Advance(Round& round) {
   if (const auto goal = PickGoal(round)) {
     PlanTransition(round, *goal);
     if (round.next.transition->running()) DriveTransition(round);
-  } else {
-    round.next.retry.reset();
+  } else if (static_cast<int>(members.size()) == round.next.target_replicas) {
+    round.next.retry.reset();  // what runs is what is wished for
   }
   return false;
 }
@@ -120,6 +126,7 @@ std::vector<Action> Decide(const Snapshot& snapshot) {
     DismissPods(round, "the job is deleted");
     return std::move(round.actions);
   }
+  if (IsOver(round.next) && AllEnded(round)) return {};
   if (snapshot.term == 0) return TakeTerm(snapshot);
   if (Deposed(round)) return {StandDown{snapshot.job.status.operator_term}};
   if (IsOver(round.next)) {

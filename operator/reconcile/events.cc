@@ -41,10 +41,11 @@ struct Turning {
   bool status;
   bool warning;
   const char* event;
+  bool again = false;  // another message is news too
 };
 constexpr Turning kTurnings[] = {
-    {"Accepted", false, true, "InvalidSpec"},
-    {"LayoutFeasible", false, true, "LayoutInfeasible"},
+    {"Accepted", false, true, "InvalidSpec", /*again=*/true},
+    {"LayoutFeasible", false, true, "LayoutInfeasible", /*again=*/true},
     {"Degraded", true, true, "Degraded"},
     {"Degraded", false, false, "Recovered"},
     {"StateLost", true, true, "StateLost"},
@@ -63,7 +64,8 @@ void AddConditions(const api::JobStatus& before, const api::JobStatus& after,
     // One that was never there has not turned to the good.
     if (then == nullptr && !turning.warning && !turning.status) continue;
     const bool news = then == nullptr || then->status != now->status ||
-                      (turning.warning && then->message != now->message);
+                      then->reason != now->reason ||
+                      (turning.again && then->message != now->message);
     if (news) events.push_back({turning.warning, turning.event, now->message});
   }
 }

@@ -102,7 +102,6 @@ Snapshot FakeCluster::Look() const {
   snapshot.term = term_;
   snapshot.operator_name = "operator-1";
   snapshot.agent_image = "agent:1";
-  snapshot.job_key = "00";
   return snapshot;
 }
 

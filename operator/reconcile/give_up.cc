@@ -79,7 +79,9 @@ GiveUp WhilePlanned(Round& round) {
   const api::TransitionStatus& running = *round.next.transition;
   if (round.spec.suspend) return {"the job is suspended", true};
   if (AnyFinished(round)) return {"training has come to its end", true};
-  if (std::string why = WhyNotWanted(round); !why.empty()) {
+  // A wish that can't be read changes nothing.
+  const bool readable = round.seen.job.spec.ok();
+  if (std::string why = readable ? WhyNotWanted(round) : ""; !why.empty()) {
     return {std::move(why), true};
   }
   if (AllPrepared(round)) return {MemoryRefusal(round), false};

@@ -46,6 +46,8 @@ Candidates FindCandidates(const Round& round) {
   }
   for (const RosterEntry& entry : round.roster.entries()) {
     if (Contains(members, entry.serial) || !entry.live()) continue;
+    // One that has trained before is on its way out.
+    if (entry.ready && entry.agent->committed_generation != 0) continue;
     if (!entry.ready) {
       ++found.starting;
       continue;

@@ -154,8 +154,7 @@ void Create(Round& round, int count) {
   }
   for (int i = 0; i < count; ++i) {
     const auto serial = static_cast<uint32_t>(round.next.next_serial++);
-    const PodOptions options{round.next.agent_image, round.seen.job_key,
-                             round.seen.agent_port};
+    const PodOptions options{round.next.agent_image, round.seen.agent_port};
     round.Do(CreatePod{serial, PodName(round.job(), serial),
                        MakePod(round.job(), round.spec, serial, options)});
   }

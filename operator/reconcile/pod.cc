@@ -57,7 +57,7 @@ Json InitContainer(const PodOptions& options) {
 
 void AppendEnvironment(Json& container, const api::JobMetadata& job,
                        const api::JobSpec& spec, uint32_t serial,
-                       const PodOptions& options) {
+                       int64_t grace_seconds, const PodOptions& options) {
   Json& env = List(container, "env");
   const auto set = [&](const char* name, const std::string& value) {
     env.push_back({{"name", name}, {"value", value}});
@@ -67,7 +67,9 @@ void AppendEnvironment(Json& container, const api::JobMetadata& job,
   set("DYNATRAIN_JOB_UID", job.uid);
   set("DYNATRAIN_SERIAL", absl::StrCat(serial));
   set("DYNATRAIN_RANKS_PER_REPLICA", absl::StrCat(spec.ranks_per_replica));
-  set("DYNATRAIN_KEY", options.job_key);
+  set("DYNATRAIN_GRACE_SECONDS", absl::StrCat(grace_seconds));
+  set("DYNATRAIN_AGENT_PORT", absl::StrCat(options.agent_port));
+  set("DYNATRAIN_KEY", "");
   env.push_back(
       {{"name", "DYNATRAIN_POD_IP"},
        {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}});
@@ -86,10 +88,10 @@ Json CommandLine(const Json& container) {
 
 void PutAgentIn(Json& container, const api::JobMetadata& job,
                 const api::JobSpec& spec, uint32_t serial,
-                const PodOptions& options) {
+                int64_t grace_seconds, const PodOptions& options) {
   container["command"] = CommandLine(container);
   container.erase("args");
-  AppendEnvironment(container, job, spec, serial, options);
+  AppendEnvironment(container, job, spec, serial, grace_seconds, options);
   List(container, "ports")
       .push_back(
           {{"name", "dynatrain"}, {"containerPort", options.agent_port}});
@@ -119,14 +121,16 @@ std::string MakePod(const api::JobMetadata& job, const api::JobSpec& spec,
                     uint32_t serial, const PodOptions& options) {
   const Json user = Json::parse(spec.pod_template);
   Json pod_spec = user.at("spec");
-  PutAgentIn(pod_spec.at("containers").at(0), job, spec, serial, options);
+  const int64_t grace_seconds = GraceSeconds(pod_spec);
+  PutAgentIn(pod_spec.at("containers").at(0), job, spec, serial, grace_seconds,
+             options);
   Json& init = List(pod_spec, "initContainers");
   init.insert(init.begin(), InitContainer(options));
   List(pod_spec, "volumes")
       .push_back({{"name", kVolume}, {"emptyDir", Json::object()}});
   pod_spec["restartPolicy"] = "Never";
   pod_spec["automountServiceAccountToken"] = false;
-  pod_spec["terminationGracePeriodSeconds"] = GraceSeconds(pod_spec);
+  pod_spec["terminationGracePeriodSeconds"] = grace_seconds;
   const Json pod = {
       {"apiVersion", "v1"},
       {"kind", "Pod"},

@@ -16,7 +16,6 @@ inline constexpr char kSerialLabel[] = "dynatrain.io/serial";
 
 struct PodOptions {
   std::string agent_image;
-  std::string job_key;  // hex
   int agent_port = 7070;
 };
 
@@ -28,7 +27,8 @@ std::string PodSelector(const api::JobMetadata& job);
 
 // JSON of the pod. The template stays as it is but for what the agent needs:
 // it becomes the first process of the first container, brought by an init
-// container; the grace period is at least 120 s, so that state can leave.
+// container; the grace period is at least 120 s, so that state can leave. The
+// variable DYNATRAIN_KEY is left empty, see CreatePod.
 // REQUIRES: `spec` has passed ParseJobSpec.
 std::string MakePod(const api::JobMetadata& job, const api::JobSpec& spec,
                     uint32_t serial, const PodOptions& options);

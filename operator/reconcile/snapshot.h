@@ -140,7 +140,9 @@ struct Snapshot {
   api::Job job;
   // The job is gone from the API server; only metadata's names and uid hold.
   bool job_gone = false;
-  std::vector<PodView> pods;  // by serial; Terminating ones too
+  // All pods of the job, Terminating ones too: a member that isn't here is
+  // taken for dead, so no snapshot may be made before pods have been listed.
+  std::vector<PodView> pods;
   // By serial: what the agent of a pod said last. Absent until it answered.
   std::map<uint32_t, AgentObservation> agents;
   std::optional<CreateError> create_error;
@@ -152,7 +154,6 @@ struct Snapshot {
   uint64_t term = 0;
   std::string operator_name;  // reportingInstance
   std::string agent_image;    // what new jobs get
-  std::string job_key;        // hex; every pod of the job gets it
   int agent_port = 7070;
 };
 

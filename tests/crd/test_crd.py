@@ -284,6 +284,19 @@ def test_the_status_of_the_operator_is_stored_whole(api: ApiServer) -> None:
     assert scale["status"] == {"replicas": 2, "selector": "dynatrain.io/job=status"}
 
 
+def test_a_pod_of_the_operator_is_accepted(api: ApiServer) -> None:
+    """The golden pod of operator/reconcile/pod_test.cc, word for word."""
+    pod = json.loads((ROOT / "operator/reconcile/testdata/pod.json").read_text())
+    pod["metadata"]["namespace"] = "default"
+    # Its job is in none of the server's books.
+    del pod["metadata"]["ownerReferences"]
+    # No controller makes the namespace's service account here.
+    account = api.kubectl("create", "serviceaccount", "default")
+    assert account.returncode == 0 or "already exists" in account.stderr
+    made = api.kubectl("create", "--validate=strict", "-f", "-", manifest=pod)
+    assert made.returncode == 0, made.stderr
+
+
 def test_short_name_category_and_field_selector(api: ApiServer) -> None:
     assert api.kubectl("create", "-f", "-", manifest=job("found")).returncode == 0
     for arguments in (["etj"], ["training"], ["elastictrainingjobs"]):
