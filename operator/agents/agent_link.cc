@@ -1,6 +1,5 @@
 #include "operator/agents/agent_link.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -33,16 +32,23 @@ std::optional<AgentSeen> AgentLink::last() const {
 
 bool AgentLink::Keep(agent::Observation observation) {
   absl::MutexLock lock(&mutex_);
+  observes_done_ = observes_begun_;
   const bool news =
       !last_.has_value() || last_->observation.version != observation.version;
   last_ = AgentSeen{std::move(observation), absl::Now()};
-  return news;
+  const bool again = sent_.wanted_again && !TooEarlyFor(sent_.key);
+  if (again) sent_.wanted_again = false;
+  return news || again;
 }
 
 void AgentLink::Observe(std::stop_token stop) {
   uint64_t known = 0;
   bool answering = false;
   while (!stop.stop_requested()) {
+    {
+      absl::MutexLock lock(&mutex_);
+      ++observes_begun_;
+    }
     absl::StatusOr<agent::Observation> seen = api_->Observe(
         known, options_.observe_wait,
         Deadline::After(options_.observe_wait + options_.observe_slack));
@@ -69,14 +75,20 @@ void AgentLink::Observe(std::stop_token stop) {
   }
 }
 
+bool AgentLink::TooEarlyFor(const std::string& key) const {
+  if (sent_.key != key) return false;
+  return !sent_.answered || observes_done_ < sent_.seen_after ||
+         absl::Now() < sent_.not_before;
+}
+
 void AgentLink::Send(AgentCommand command) {
   absl::MutexLock lock(&mutex_);
-  const bool there =
-      under_way_ == command.text ||
-      std::any_of(queue_.begin(), queue_.end(), [&](const AgentCommand& other) {
-        return other.text == command.text;
-      });
-  if (!there) queue_.push_back(std::move(command));
+  if (TooEarlyFor(command.key)) {
+    sent_.wanted_again = true;
+    return;
+  }
+  sent_ = Last{.key = command.key};
+  queue_.push_back(std::move(command));
 }
 
 void AgentLink::Flush(absl::Duration timeout) {
@@ -96,20 +108,30 @@ void AgentLink::SendQueued() {
       if (stopping_) return;
       command = std::move(queue_.front());
       queue_.pop_front();
-      under_way_ = command.text;
+      under_way_ = true;
     }
-    const absl::Status status =
-        command.send(*api_, Deadline::After(options_.command_deadline));
-    {
-      absl::MutexLock lock(&mutex_);
-      under_way_.clear();
-      if (stopping_) return;
-    }
-    if (status.ok()) continue;
-    spdlog::warn("msg=\"command failed\" serial={} command=\"{}\" error=\"{}\"",
-                 identity_.serial, command.text, status.ToString());
-    events_.on_failure();
+    SendOne(command);
   }
+}
+
+void AgentLink::SendOne(const AgentCommand& command) {
+  const absl::Status status =
+      command.send(*api_, Deadline::After(options_.command_deadline));
+  {
+    absl::MutexLock lock(&mutex_);
+    under_way_ = false;
+    if (stopping_) return;
+    if (sent_.key == command.key) {
+      sent_.answered = true;
+      // The one that is under way may have been answered before the command.
+      if (status.ok()) sent_.seen_after = observes_begun_ + 1;
+      if (!status.ok()) sent_.not_before = absl::Now() + options_.retry;
+    }
+  }
+  if (status.ok()) return;
+  spdlog::warn("msg=\"command failed\" serial={} command=\"{}\" error=\"{}\"",
+               identity_.serial, command.text, status.ToString());
+  events_.on_failure();
 }
 
 }  // namespace dynatrain::control

@@ -36,13 +36,15 @@ struct AgentLinkOptions {
   // An answer that is so much later than that is no answer.
   std::chrono::milliseconds observe_slack{2000};
   std::chrono::milliseconds command_deadline{5000};
-  // After a failed Observe: how long until the next.
+  // After a failed Observe or command: how long until the next.
   absl::Duration retry = absl::Milliseconds(200);
 };
 
 // A command for the sending thread.
 struct AgentCommand {
-  // What it says, for logs; two commands with the same text are the same.
+  // What it is about: command, generation, term.
+  std::string key;
+  // The same and its details, for logs.
   std::string text;
   std::function<absl::Status(agent::AgentApi&, Deadline)> send;
 };
@@ -73,7 +75,10 @@ class AgentLink {
   // What the agent said last, however long ago; none before its first answer.
   std::optional<AgentSeen> last() const;
 
-  // Queues `command`, unless the same is queued or under way.
+  // Queues `command`, unless the last one has the same key and what came of it
+  // can't be seen yet: it is queued or under way, it was obeyed and no Observe
+  // since has been answered, or it failed a moment ago. on_change or on_failure
+  // is called when it makes sense to ask again.
   void Send(AgentCommand command);
   // Waits until all queued commands were answered or failed: for fail points.
   void Flush(absl::Duration timeout);
@@ -84,12 +89,25 @@ class AgentLink {
 
  private:
   void Observe(std::stop_token stop);
-  // Takes an answer in. Returns whether it says something new.
+  // Takes an answer in. Returns whether the driver should look.
   bool Keep(agent::Observation observation);
   void SendQueued();
+  // Sends one command and notes what came of it.
+  void SendOne(const AgentCommand& command);
   bool Idle() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    return queue_.empty() && under_way_.empty();
+    return queue_.empty() && !under_way_;
   }
+  bool TooEarlyFor(const std::string& key) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
+  // The last command that was queued.
+  struct Last {
+    std::string key;
+    bool answered = false;
+    int seen_after = 0;  // obeyed: the first Observe that shows its effect
+    absl::Time not_before = absl::InfinitePast();  // failed
+    bool wanted_again = false;
+  };
 
   const AgentIdentity identity_;
   const std::unique_ptr<agent::AgentApi> api_;
@@ -98,7 +116,10 @@ class AgentLink {
   mutable absl::Mutex mutex_;
   std::optional<AgentSeen> last_ ABSL_GUARDED_BY(mutex_);
   std::deque<AgentCommand> queue_ ABSL_GUARDED_BY(mutex_);
-  std::string under_way_ ABSL_GUARDED_BY(mutex_);
+  bool under_way_ ABSL_GUARDED_BY(mutex_) = false;
+  Last sent_ ABSL_GUARDED_BY(mutex_);
+  int observes_begun_ ABSL_GUARDED_BY(mutex_) = 0;
+  int observes_done_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::jthread observer_;
   std::jthread sender_;

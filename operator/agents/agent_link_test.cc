@@ -128,7 +128,7 @@ class AgentLinkTest : public ::testing::Test {
                                    absl::Seconds(10));
   }
   AgentCommand Command(const std::string& text) {
-    return {text, [](agent::AgentApi& api, Deadline deadline) {
+    return {text, text, [](agent::AgentApi& api, Deadline deadline) {
               return api.Go({}, deadline);
             }};
   }
@@ -178,17 +178,32 @@ TEST_F(AgentLinkTest, SilenceIsToldOnce) {
   EXPECT_EQ(link_->last()->observation.version, 3u);
 }
 
-TEST_F(AgentLinkTest, ACommandUnderWayOrQueuedIsNotSentTwice) {
+TEST_F(AgentLinkTest, ACommandWhoseEffectCanNotBeSeenYetIsNotRepeated) {
   agent_->Hold(true);
   for (int i = 0; i < 3; ++i) link_->Send(Command("go 4"));
-  link_->Send(Command("go 5"));
-  link_->Send(Command("go 5"));
   agent_->Hold(false);
   link_->Flush(absl::Seconds(10));
-  EXPECT_THAT(agent_->said(), ElementsAre("Go", "Go"));
+  EXPECT_THAT(agent_->said(), ElementsAre("Go"));
+  // Wanted again meanwhile: told when an Observe that began later is answered.
+  link_->Send(Command("go 4"));
+  ASSERT_TRUE(WaitFor(changes_, 2));
   link_->Send(Command("go 4"));
   link_->Flush(absl::Seconds(10));
-  EXPECT_THAT(agent_->said(), ElementsAre("Go", "Go", "Go"));
+  EXPECT_THAT(agent_->said(), ElementsAre("Go", "Go"));
+}
+
+TEST_F(AgentLinkTest, AnotherCommandIsSentAtOnceAndInOrder) {
+  agent_->Hold(true);
+  link_->Send(Command("go 4"));
+  link_->Send({.key = "cancel 4",
+               .text = "cancel 4",
+               .send = [](agent::AgentApi& api, Deadline deadline) {
+                 return api.Cancel({}, deadline);
+               }});
+  link_->Send(Command("go 4"));
+  agent_->Hold(false);
+  link_->Flush(absl::Seconds(10));
+  EXPECT_THAT(agent_->said(), ElementsAre("Go", "Cancel", "Go"));
 }
 
 TEST_F(AgentLinkTest, AFailedCommandIsTold) {

@@ -263,9 +263,9 @@ void Actor::Broadcast(absl::string_view name, const Fence& fence,
                       absl::string_view detail,
                       const std::vector<AgentTarget>& targets,
                       const Sender& send) {
-  const std::string text =
-      absl::StrCat(name, " generation=", fence.generation, " term=", fence.term,
-                   detail.empty() ? "" : " ", detail);
+  const std::string key = absl::StrCat(name, " generation=", fence.generation,
+                                       " term=", fence.term);
+  const std::string text = absl::StrCat(key, detail.empty() ? "" : " ", detail);
   std::string serials;
   for (const AgentTarget& target : targets) {
     absl::StrAppend(&serials, serials.empty() ? "" : ",", target.serial);
@@ -278,7 +278,7 @@ void Actor::Broadcast(absl::string_view name, const Fence& fence,
     AgentLink* const link = runtime_.Link(target.serial, target.address);
     if (link == nullptr) continue;
     links.push_back(link);
-    link->Send({.text = text, .send = send});
+    link->Send({.key = key, .text = text, .send = send});
     if (std::exchange(first, false) &&
         targets_.fail_points->IsSet(absl::StrCat("amid-send-", name))) {
       link->Flush(kFlush);

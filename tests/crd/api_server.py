@@ -35,6 +35,7 @@ class ApiServer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._url = ""
         self._kubectl: list[str] = []
         self._helm: list[str] = []
 
@@ -73,6 +74,15 @@ class ApiServer:
         result = self.kubectl("get", *arguments, "-o", "json")
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+    @property
+    def authority(self) -> Path:
+        """The certificate that the server shows is its own authority."""
+        return self._folder / "certificates" / "apiserver.crt"
 
     def wait_for(self, what: str, *arguments: str) -> None:
         """Returns once kubectl succeeds with these arguments."""
@@ -117,9 +127,10 @@ class ApiServer:
             f"--service-account-signing-key-file={key}",
             "--service-cluster-ip-range=10.96.0.0/24",
         )
+        self._url = f"https://127.0.0.1:{port}"
         self._kubectl = [
             str(BINARIES / "kubectl"),
-            f"--server=https://127.0.0.1:{port}",
+            f"--server={self._url}",
             "--insecure-skip-tls-verify",
             f"--token={TOKEN}",
             f"--cache-dir={self._folder}/kubectl",
@@ -127,7 +138,7 @@ class ApiServer:
         ]
         self._helm = [
             str(HELM),
-            f"--kube-apiserver=https://127.0.0.1:{port}",
+            f"--kube-apiserver={self._url}",
             "--kube-insecure-skip-tls-verify",
             f"--kube-token={TOKEN}",
             "--kubeconfig=/dev/null",

@@ -1,0 +1,172 @@
+"""The operator's whole loop: what users do, and what happens when it dies at the worst moment."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+from operator_world import World
+
+WRITES = ["Term", "Planned", "Draining", "Committed", "Released"]
+ROUNDS = ["Prepare", "Arm", "Go", "Commit"]
+PLACES = [f"{when}-write-{what}" for what in WRITES for when in ("before", "after")]
+PLACES += [f"{when}-send-{what}" for what in ROUNDS for when in ("before", "amid", "after")]
+PLACES += [f"{when}-{what}-pod" for what in ("create", "delete") for when in ("before", "after")]
+
+
+def assert_no_nonsense(world: World) -> None:
+    """Whatever died: the agents saw no violation, and terms and commits only grow."""
+    commits: dict[int, int] = {}
+    for line in world.commands():
+        assert "wrong" not in line, line
+        if line["command"] == "Commit" and line["outcome"] == "OK":
+            assert commits.get(line["serial"], 0) <= line["generation"], line
+            commits[line["serial"]] = line["generation"]
+
+
+def ended(pod: dict[str, Any]) -> bool:
+    return bool(pod["status"]["phase"] in ("Succeeded", "Failed"))
+
+
+def died(process: subprocess.Popen[bytes]) -> bool:
+    return process.poll() is not None
+
+
+def test_a_job_is_applied_scaled_drained_shrunk_and_deleted(world: World) -> None:
+    world.operator()
+    world.apply(2)
+    first = world.wait_settled(2, generation=1)
+    assert first["layout"]["text"] == "dp2,tp1,pp1"
+    assert first["selector"] == "dynatrain.io/job=gpt"
+    assert first["members"] == "0-1"
+
+    world.scale(3)
+    assert world.wait_settled(3, generation=2)["members"] == "0-2"
+
+    world.evict("gpt-1")  # one shrink within the grace, then one grow onto the replacement
+    drained = world.wait_settled(3, generation=4)
+    assert drained["members"] == "0,2-3"
+    world.wait("the drained pod goes", lambda: "gpt-1" not in world.pods())
+
+    world.scale(1)
+    assert world.wait_settled(1, generation=5)["replicas"] == 1
+    world.wait("the surplus pods go", lambda: len(world.pods()) == 1)
+
+    world.delete(world.path("gpt"))
+    # Removing them is the garbage collector's part, which doesn't run here.
+    world.wait("the job's pods end", lambda: all(ended(pod) for pod in world.pods().values()))
+    world.delete(f"api/v1/namespaces/{world.namespace}/pods/gpt-0")
+    assert_no_nonsense(world)
+    assert not [line for line in world.commands() if line["command"] == "Abort"]
+
+
+def test_finished_data_completes_the_job(world: World) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2)
+    world.control(finish=True)
+    world.wait("Complete", lambda: world.status().get("phase") == "Complete")
+    assert world.condition("Complete")["status"] == "True"
+
+
+def test_a_pod_without_room_does_not_hold_training_up(world: World) -> None:
+    world.control(max_pods=2)
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    world.scale(3)
+    world.wait("the shortage is told", lambda: "no room" in str(world.status()))
+    assert world.status()["replicas"] == 2
+    world.control(max_pods=3)
+
+
+def test_a_rank_that_never_arrives_is_named_and_training_goes_on(world: World) -> None:
+    world.operator()
+    world.apply(2, elasticPolicy={"minReplicas": 1, "maxReplicas": 4, "scaleUpDelaySeconds": 3, "stepTimeoutSeconds": 2})
+    world.wait_settled(2, generation=1)
+    world.control(hang=[1])
+    world.scale(3)
+    world.wait("Aborted", lambda: world.status().get("transition", {}).get("phase") == "Aborted")
+    assert "1" in world.status()["transition"]["message"]
+    assert world.status()["generation"] == 1
+    world.control(hang=[])
+    assert_no_nonsense(world)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_killed_anywhere_the_next_operator_goes_on(world: World, place: str) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    world.kube.find(world.path("gpt"))
+    keep = {name: pod["metadata"]["uid"] for name, pod in world.pods().items()}
+    # The operator that runs is replaced by one that will die.
+    for process in world.processes("operator"):
+        process.kill()
+        process.wait()
+    once = world.folder / "once"
+    flags = [f"--failpoint={place}=kill@{once}", "--allow-failpoints"]
+    doomed = world.operator(*flags, name="doomed")
+    shrinks = "delete" in place
+    world.scale(1 if shrinks else 3)
+    world.wait(f"death at {place}", lambda: died(doomed))
+    assert doomed.returncode == -signal.SIGKILL
+    world.operator(name="next")
+    settled = world.wait_settled(1 if shrinks else 3)
+    # An attempt that was cut may be aborted and made again, but never in place of a commit.
+    assert settled["generation"] in (2, 3), settled["generation"]
+    if not shrinks:
+        now = world.pods()
+        assert {name: now[name]["metadata"]["uid"] for name in keep} == keep
+    assert_no_nonsense(world)
+
+
+@pytest.mark.parametrize("place", ["before-write-Committed", "amid-send-Commit", "before-send-Go", "before-write-Draining"])
+def test_a_stopped_operator_that_comes_back_is_not_obeyed(world: World, place: str) -> None:
+    world.apply(2)
+    once = world.folder / "once"
+    old = world.operator(f"--failpoint={place}=stop@{once}", "--allow-failpoints", name="old")
+    world.wait("the old operator stops", lambda: once.exists())
+    world.operator(name="new")
+    world.wait_settled(2)
+    world.scale(3)
+    before = world.wait_settled(3)
+    old.send_signal(signal.SIGCONT)
+    world.wait("it notices", lambda: "deposed" in world.log("old"))
+    after = world.status()
+    assert after["operatorTerm"] == before["operatorTerm"]
+    assert after["generation"] == before["generation"]
+    said = [line for line in world.commands() if line["term"] < before["operatorTerm"]]
+    last_of_new = max(i for i, line in enumerate(world.commands()) if line["term"] == before["operatorTerm"])
+    late = [line for line in world.commands()[last_of_new:] if line in said]
+    assert not [line for line in late if line["outcome"] == "OK"], late
+    assert_no_nonsense(world)
+
+
+def test_agents_wait_in_doubt_for_an_operator_that_is_away(world: World) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    for process in world.processes("operator"):
+        process.kill()
+        process.wait()
+    once = world.folder / "once"
+    doomed = world.operator(f"--failpoint=before-write-Committed=kill@{once}", "--allow-failpoints", name="doomed")
+    world.scale(3)
+    world.wait("death between Verified and commit", lambda: died(doomed))
+    with pytest.raises(AssertionError):
+        world.wait("nobody decides alone", lambda: world.status()["transition"]["phase"] != "Draining", seconds=5)
+    world.operator(name="next")
+    assert world.wait_settled(3)["generation"] == 2
+    assert_no_nonsense(world)
+
+
+def test_what_happened_is_told_in_events(world: World) -> None:
+    world.operator()
+    world.apply(1)
+    world.wait_settled(1)
+    world.scale(2)
+    world.wait_settled(2)
+    world.wait("events", lambda: len(world.events()) >= 2)
