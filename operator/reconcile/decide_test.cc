@@ -553,6 +553,119 @@ TEST(DecideTest, AnOperatorThatDiesAnywhereIsTakenOverFrom) {
   }
 }
 
+TEST(DecideTest, SeveralRanksInAPodMoveTogether) {
+  api::JobSpec spec = Spec(2);
+  spec.ranks_per_replica = 2;
+  FakeCluster cluster(spec);
+  Settle(cluster, 2);
+  EXPECT_EQ(cluster.status().layout.text, "dp4,tp1,pp1");
+  EXPECT_EQ(cluster.status().layout.world_size, 4);
+  EXPECT_EQ(cluster.status().feasible_replicas, "1-8");
+  cluster.Scale(3);
+  Settle(cluster, 3);
+  EXPECT_EQ(cluster.status().layout.text, "dp6,tp1,pp1");
+  cluster.Evict(0);
+  ASSERT_TRUE(cluster.RunUntil([&] { return !cluster.has(0); }));
+  Settle(cluster, 3);
+}
+
+TEST(DecideTest, VerifiedAgentsWaitForAnOperatorThatIsAway) {
+  FakeCluster cluster(Spec(2));
+  Settle(cluster, 2);
+  cluster.Scale(1);
+  const auto verified = [&] {
+    return cluster.pod(0).participant.phase() == transition::Phase::kVerified &&
+           cluster.pod(1).participant.phase() == transition::Phase::kVerified;
+  };
+  ASSERT_TRUE(cluster.RunUntil(verified)) << cluster.journal();
+  ASSERT_EQ(cluster.status().transition->phase, "Draining");
+  cluster.operator_away = true;
+  cluster.Run(400);  // longer than every deadline
+  EXPECT_TRUE(verified());
+  cluster.RestartOperator();
+  cluster.operator_away = false;
+  Settle(cluster, 1);
+  EXPECT_EQ(cluster.status().generation, 2);
+  EXPECT_EQ(cluster.status().transition->phase, "Released");
+}
+
+TEST(DecideTest, AMemberWhoseAgentIsSilentIsNamed) {
+  FakeCluster cluster(Spec(2));
+  Settle(cluster, 2);
+  cluster.pod(1).silent = true;
+  cluster.Run(3);
+  EXPECT_EQ(cluster.condition("Degraded").reason, "AgentSilent");
+  EXPECT_THAT(cluster.status().reason, HasSubstr("agent of gpt-1"));
+  EXPECT_EQ(cluster.status().phase, "Running");
+  // A transition can't be prepared with it; it is given up and named.
+  cluster.Edit([](api::JobSpec& spec) {
+    spec.elastic.transition_timeout = absl::Seconds(30);
+    spec.replicas = 3;
+  });
+  ASSERT_TRUE(cluster.RunUntil([&] {
+    return cluster.status().transition->phase == "Aborted";
+  })) << cluster.journal();
+  EXPECT_THAT(cluster.status().transition->message,
+              HasSubstr("not prepared within 30s: waited for gpt-1 (silent)"));
+  cluster.pod(1).silent = false;
+  Settle(cluster, 3);
+}
+
+TEST(DecideTest, SuspendingWhileATransitionIsPreparedGivesItUp) {
+  FakeCluster cluster(Spec(2));
+  Settle(cluster, 2);
+  cluster.Scale(1);
+  cluster.Run(2);
+  ASSERT_EQ(cluster.status().transition->phase, "Planned");
+  cluster.Edit([](api::JobSpec& spec) { spec.suspend = true; });
+  ASSERT_TRUE(cluster.RunUntil([&] { return cluster.pods().empty(); }))
+      << cluster.journal();
+  EXPECT_EQ(cluster.status().transition->phase, "Superseded");
+}
+
+TEST(DecideTest, AJobSuspendedFromTheStartHasNoPods) {
+  api::JobSpec spec = Spec(2);
+  spec.suspend = true;
+  FakeCluster cluster(spec);
+  cluster.Run(10);
+  EXPECT_TRUE(cluster.pods().empty());
+  EXPECT_EQ(cluster.status().phase, "Suspended");
+  EXPECT_EQ(cluster.condition("Suspended").message, "no pods are created");
+}
+
+TEST(DecideTest, AJobThatIsOverIsLeftAlone) {
+  FakeCluster cluster(Spec(2));
+  cluster.last_step = 10;
+  ASSERT_TRUE(
+      cluster.RunUntil([&] { return cluster.status().phase == "Complete"; }));
+  cluster.Run(5);
+  cluster.RestartOperator();
+  EXPECT_THAT(Decide(cluster.Look()), IsEmpty());
+}
+
+// Pods die at any time; with onStateLost: Restart the job comes back.
+TEST(DecideTest, WhoeverDiesTheJobComesBack) {
+  for (int round = 0; round < 60 && !::testing::Test::HasFailure(); ++round) {
+    std::mt19937_64 random = TestRandom(1000 + round);
+    SCOPED_TRACE(absl::StrCat("stream ", 1000 + round));
+    api::JobSpec spec = Spec(1 + random() % 4);
+    spec.on_state_lost = api::OnStateLost::kRestart;
+    FakeCluster cluster(spec);
+    for (int i = 0; i < 30; ++i) {
+      cluster.Run(1 + random() % 8);
+      if (random() % 3 == 0) cluster.Scale(1 + random() % 5);
+      if (random() % 5 == 0) cluster.RestartOperator();
+      if (random() % 4 != 0 || cluster.pods().empty()) continue;
+      const auto victim =
+          std::next(cluster.pods().begin(), random() % cluster.pods().size());
+      if (!victim->second.view.ended()) cluster.Kill(victim->first, 137);
+    }
+    cluster.Scale(2);
+    EXPECT_TRUE(cluster.RunUntil([&] { return cluster.Settled(2); }, 2000))
+        << cluster.journal() << api::ToJson(cluster.status());
+  }
+}
+
 // Users and nodes do anything at any time; in the end the last wish is met.
 TEST(DecideTest, WhateverHappensTheLastWishIsMet) {
   for (int round = 0; round < 80 && !::testing::Test::HasFailure(); ++round) {

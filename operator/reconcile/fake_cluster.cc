@@ -60,9 +60,11 @@ FakeCluster::FakeCluster(api::JobSpec spec) {
 // ---- the operator
 
 void FakeCluster::Tick() {
-  const std::vector<Action> actions = Decide(Look());
-  CheckActions(actions);
-  Act(actions);
+  if (!operator_away) {
+    const std::vector<Action> actions = Decide(Look());
+    CheckActions(actions);
+    Act(actions);
+  }
   now_ += absl::Seconds(1);
   Train();
   for (auto& [serial, pod] : pods_) MoveOn(pod);
