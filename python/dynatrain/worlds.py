@@ -18,6 +18,7 @@ Laws:
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import gc
@@ -173,6 +174,7 @@ def install() -> None:
         and not found.__name__.startswith("propagate_op_sharding")
     )
     gc.freeze()  # what the imports made is never garbage: 0.05 s a collection
+    atexit.register(gc.unfreeze)  # but it is at the end
 
 
 def make_mesh(tag: int, generation: int, sizes: dict[str, int]) -> DeviceMesh:

@@ -120,6 +120,14 @@ class Operator:
 
     def prepare(self, layout: str, serials: Sequence[int]) -> _Current:
         """Up to all ranks `prepared`."""
+        now = self.begin(layout, serials, sorted({*self.members, *serials}))
+        self._reach("prepared", now.ranks)
+        return now
+
+    def begin(
+        self, layout: str, serials: Sequence[int], reachable: Sequence[int]
+    ) -> _Current:
+        """Tells the reachable ones to prepare."""
         source, target = self._ranks(self.members), self._ranks(serials)
         generation = self.generation + 1
         now = _Current(
@@ -144,9 +152,9 @@ class Operator:
         }
         with self._lock:
             self._now = now
+        now.ranks &= set(self._ranks(reachable))
         for rank in now.ranks:
             self._said[rank].put({"kind": "prepare", "transition": message})
-        self._reach("prepared", now.ranks)
         return now
 
     def finish(self, now: _Current, layout: str, serials: Sequence[int]) -> Record:
@@ -343,8 +351,12 @@ class Operator:
         number, out = 0, b""
         with self._lock:
             if op in ("get", "wait"):
+                now = self._now
                 self._lock.wait_for(
-                    lambda: all(k in self._store for k in keys),
+                    lambda: (
+                        all(k in self._store for k in keys)
+                        or (now is not None and now.aborted)
+                    ),
                     request["timeout_ms"] / 1000,
                 )
                 if not all(k in self._store for k in keys):
