@@ -272,9 +272,7 @@ class Driver:
     def abort(self, running: Running, reason: str = "test") -> None:
         """Takes back what hasn't been committed."""
         for serial in running.all:
-            request = messages().AbortRequest(
-                fence=self._fence(running), reason=reason
-            )
+            request = messages().AbortRequest(fence=self._fence(running), reason=reason)
             self.pods[serial].agent.call("Abort", request)
 
     def command(self, method: str, running: Running) -> None:
@@ -400,9 +398,7 @@ class Driver:
             )
             for serial in serials
         ]
-        return messages().World(
-            generation=generation, layout=layout, members=members
-        )
+        return messages().World(generation=generation, layout=layout, members=members)
 
     def _fence(self, running: Running) -> Any:
         return messages().Fence(

@@ -5,7 +5,8 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+HARNESS = HERE.parent / "harness"
+sys.path[:0] = [str(HERE), str(HARNESS), str(HERE.parents[1] / "python")]
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(HERE.parents[1] / "python"), os.environ.get("PYTHONPATH", "")]
 )

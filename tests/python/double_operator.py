@@ -6,11 +6,9 @@ same face as tests/harness/driver.py, which does it with the real agent.
 
 from __future__ import annotations
 
-import os
+import functools
 import pathlib
 import queue
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,9 +16,16 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
+from zygote import Process, Zygote
+
 Rank = tuple[int, int]  # serial, local rank
 Message = dict[str, Any]
 _DEADLINE_S = 120.0
+
+
+@functools.cache
+def _zygote() -> Zygote:
+    return Zygote()
 
 
 class TransitionFailed(Exception):
@@ -71,7 +76,7 @@ class Operator:
         self.members: list[int] = []
         self.manifest = ""
         self.frames: list[tuple[Rank, Message]] = []
-        self.processes: dict[Rank, subprocess.Popen[bytes]] = {}
+        self.processes: dict[Rank, Process] = {}
         self.memory_limit_bytes = 0
         self.memory_used_bytes = 0
         self._program = list(program)
@@ -94,22 +99,16 @@ class Operator:
         """Starts the pods and waits for their hello."""
         for rank in self._ranks(serials):
             self._said[rank] = queue.SimpleQueue()
-            log = (self.folder / f"log.{rank[0]}.{rank[1]}").open("ab")
-            self.processes[rank] = subprocess.Popen(
-                [sys.executable, *self._program],
-                stdout=log,
-                stderr=log,
-                env={
-                    **os.environ,
-                    "OMP_NUM_THREADS": "1",
-                    "DYNATRAIN_SERIAL": str(rank[0]),
-                    "DYNATRAIN_LOCAL_RANK": str(rank[1]),
-                    "DYNATRAIN_POD_IP": "127.0.0.1",
-                    "DOUBLE_HUB": self._path,
-                    "DOUBLE_FOLDER": str(self.folder),
-                    **self._environment,
-                },
-            )
+            environment = {
+                "DYNATRAIN_SERIAL": str(rank[0]),
+                "DYNATRAIN_LOCAL_RANK": str(rank[1]),
+                "DYNATRAIN_POD_IP": "127.0.0.1",
+                "DOUBLE_HUB": self._path,
+                "DOUBLE_FOLDER": str(self.folder),
+                **self._environment,
+            }
+            log = self.folder / f"log.{rank[0]}.{rank[1]}"
+            self.processes[rank] = _zygote().start(self._program, environment, str(log))
         wanted = set(self._ranks(serials))
         self._wait(lambda: wanted <= self._hello, f"hello of {wanted}")
 
@@ -196,8 +195,20 @@ class Operator:
         for rank in now.ranks:
             self._said[rank].put({"kind": "abort", "g": now.generation})
 
-    def step_of(self, rank: Rank = (0, 0)) -> int:
-        return self._step.get(rank, 0)
+    def __enter__(self) -> Operator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def step_of(self, serial: int) -> int:
+        return self._step.get((serial, 0), 0)
+
+    def wait_steps_more(self, steps: int) -> int:
+        """Until so many more are complete; returns the last one."""
+        step = self.step_of(self.members[0]) + steps
+        self.wait_step(step)
+        return step
 
     def wait_step(self, step: int) -> None:
         """Until all ranks of the running world have completed `step`."""

@@ -30,7 +30,7 @@ from torch.nn import functional as F
 import dynatrain
 
 OPTIONS: dict[str, Any] = {
-    "steps": 40,
+    "steps": 1_000_000,
     "optimizer": "SGD",
     "dropout": 0.0,
     "tp": False,  # use the tp axis (even sizes)
@@ -101,8 +101,6 @@ def step(world: dynatrain.World, batch: Tensor) -> dict[str, float]:
     assert isinstance(model, Net)
     if trains and OPTIONS["grow"] == world.step + 1:
         model.up.history = torch.ones(2)  # type: ignore[assignment]
-    if trains and OPTIONS["grow"] and OPTIONS["grow"] + 8 == world.step:
-        del model.up.history
     model.batches.add_(1)  # type: ignore[operator]
     logits = model(batch[:, :-1])
     loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
