@@ -1,7 +1,9 @@
 // How evenly replicas are used: the busiest sender against the mean over all
 // that could send. Only changes are listed in which every source rank holds as
 // much as any other, so that the mean is what the best plan reaches.
+#include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "transition/plan/byte_matrix.h"
+#include "transition/plan/process_plan.h"
 #include "transition/plan/world_for_test.h"
 #include "vps/layout/axis_sizes.h"
 
@@ -87,6 +90,26 @@ TEST(Balance, BusiestSenderIsCloseToTheMean) {
         << source << " -> " << target << ": " << matrix.max_sent_bytes
         << " bytes, mean " << mean;
   }
+}
+
+// One rank that joins 64 replicas asks 32 of them, the next one the others.
+TEST(Balance, JoinersOfManyReplicasAskFewAndNotTheSame) {
+  const PlanInput input =
+      *PlanInput::Create(MakeWorld("rep64", 1), MakeWorld("rep66", 1));
+  std::set<uint64_t> asked;
+  for (int rank : {64, 65}) {
+    const ProcessPlan plan =
+        *PlanForProcess(input, input.target().process(rank).id);
+    EXPECT_EQ(std::count_if(plan.peers.begin(), plan.peers.end(),
+                            [](const PeerExchange& peer) {
+                              return !peer.receive.empty();
+                            }),
+              32);
+    for (const PeerExchange& peer : plan.peers) {
+      if (!peer.receive.empty()) asked.insert(peer.peer.id);
+    }
+  }
+  EXPECT_EQ(asked.size(), 64);
 }
 
 }  // namespace
