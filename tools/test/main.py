@@ -45,6 +45,7 @@ def main() -> int:
     print("\n==> summary")
     for name, seconds, count in times:
         print(f"    {name:<16} {seconds:6.0f} s  {count:4} checks")
+    print(f"    {'all':<16} {sum(seconds for _, seconds, _ in times):6.0f} s  {len(checks):4} checks")
     if not checks:
         checks = [results.failed("tests", "none ran")]
     print(results.summary(checks), flush=True)

@@ -52,7 +52,7 @@ def lint() -> list[Check]:
     return checks
 
 
-def bazel(*options: str, limit_s: float = 45 * MINUTE_S, verb: str = "test") -> Callable[[], list[Check]]:
+def bazel(*options: str, limit_s: float = 70 * MINUTE_S, verb: str = "test") -> Callable[[], list[Check]]:
     """All C++ targets are built and all C++ tests run, in the configuration that `options` say."""
     def work() -> list[Check]:
         with tempfile.TemporaryDirectory() as folder:
