@@ -82,6 +82,8 @@ class Demo:
         """The job runs `replicas` members in at least `generation`, with no transition going on, and trains."""
         def holds(job: Json) -> bool:
             status = job.get("status", {})
+            if (failures := status.get("podFailures", {})).get("count", 0) >= 3:
+                raise kube.NotSeen(f"the job's pods end by themselves: {failures['message']} (kubectl logs tells more)")
             return (status.get("generation", 0) >= generation and status.get("replicas") == replicas
                     and status.get("transition", {}).get("phase") in ("Released", None))
         return self.until(holds, f"{replicas} members train in generation {generation} or later", timeout)
