@@ -194,14 +194,14 @@ absl::Status ReadPrepared(const Frame& frame, RankTransition& rank,
 absl::Status ReadVerified(const Frame& frame, RankTransition& rank) {
   ASSIGN_OR_RETURN(rank.bytes_sent, frame.Uint("bytes_sent"));
   ASSIGN_OR_RETURN(rank.bytes_received, frame.Uint("bytes_received"));
-  RETURN_IF_ERROR(ReadTimes(frame, rank.times_ms));
+  RETURN_IF_ERROR(ReadTimes(frame, rank.pause_parts_ms));
   rank.verified = true;
   return absl::OkStatus();
 }
 
 absl::Status ReadResumed(const Frame& frame, RankTransition& rank) {
   ASSIGN_OR_RETURN(rank.pause_ms, frame.Number("pause_ms"));
-  RETURN_IF_ERROR(ReadTimes(frame, rank.times_ms));
+  RETURN_IF_ERROR(ReadTimes(frame, rank.pause_parts_ms));
   rank.resumed = true;
   return absl::OkStatus();
 }

@@ -178,6 +178,8 @@ rpc::RankTransition ToProto(const RankTransition& rank) {
   proto.set_left(rank.left);
   proto.set_pause_ms(rank.pause_ms);
   proto.mutable_times_ms()->insert(rank.times_ms.begin(), rank.times_ms.end());
+  proto.mutable_pause_parts_ms()->insert(rank.pause_parts_ms.begin(),
+                                         rank.pause_parts_ms.end());
   proto.set_failure(rank.failure);
   return proto;
 }
@@ -205,6 +207,8 @@ RankTransition FromProto(const rpc::RankTransition& proto) {
                       .pause_ms = proto.pause_ms(),
                       .failure = proto.failure()};
   rank.times_ms.insert(proto.times_ms().begin(), proto.times_ms().end());
+  rank.pause_parts_ms.insert(proto.pause_parts_ms().begin(),
+                             proto.pause_parts_ms().end());
   return rank;
 }
 

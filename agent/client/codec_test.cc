@@ -84,7 +84,8 @@ TEST(CodecTest, AnObservationSurvivesTheWire) {
   observation.ranks.push_back({.step_age = milliseconds(5)});
   observation.transition.phase = transition::Phase::kVerified;
   observation.transition.ranks.push_back(
-      {.plan_digest = "d", .sent_hash = ~uint64_t{0}, .times_ms = {{"x", 2}}});
+      {.plan_digest = "d", .sent_hash = ~uint64_t{0}, .times_ms = {{"x", 2}},
+       .pause_parts_ms = {{"y", 3}}});
   const Observation back = FromProto(ToProto(observation));
   EXPECT_EQ(back.leave_deadline, milliseconds(117000));
   EXPECT_EQ(back.ranks[0].state, RankState::kTraining);
@@ -93,6 +94,7 @@ TEST(CodecTest, AnObservationSurvivesTheWire) {
   EXPECT_EQ(back.transition.phase, transition::Phase::kVerified);
   EXPECT_EQ(back.transition.ranks[0].sent_hash, ~uint64_t{0});
   EXPECT_EQ(back.transition.ranks[0].times_ms.at("x"), 2);
+  EXPECT_EQ(back.transition.ranks[0].pause_parts_ms.at("y"), 3);
   EXPECT_EQ(FromProto(ToProto(Observation())).leave_deadline, std::nullopt);
 }
 

@@ -110,7 +110,8 @@ struct RankTransition {
   bool resumed = false;
   bool left = false;
   double pause_ms = 0;
-  std::map<std::string, double> times_ms;
+  std::map<std::string, double> times_ms;        // of the preparation
+  std::map<std::string, double> pause_parts_ms;  // from stop to resume
   std::string failure;  // stage and reason
 };
 

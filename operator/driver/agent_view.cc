@@ -74,6 +74,7 @@ RankTransition RankTransitionOf(const agent::RankTransition& rank) {
           .left = rank.left,
           .pause_ms = rank.pause_ms,
           .times_ms = rank.times_ms,
+          .pause_parts_ms = rank.pause_parts_ms,
           .failure = rank.failure};
 }
 

@@ -446,7 +446,7 @@ AgentTransition FakeCluster::ObserveTransition(const FakePod& pod) const {
       rank.minimal_bytes = 1 << 20;
       rank.bytes_received = seen.phase >= Phase::kVerified ? 1 << 20 : 0;
       rank.pause_ms = seen.phase == Phase::kReleased ? 140 : 0;
-      rank.times_ms = {{"transfer", 50}, {"wait_go", 30}};
+      rank.pause_parts_ms = {{"transfer", 50}, {"wait_go", 30}};
       rank.stopped = pod.stopped;
     }
     seen.ranks.push_back(rank);

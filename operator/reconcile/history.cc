@@ -20,7 +20,7 @@ struct Totals {
   int64_t moved_bytes = 0;
   int64_t minimal_bytes = 0;
   double pause_ms = 0;
-  std::map<std::string, double> times_ms;  // of the rank that paused longest
+  std::map<std::string, double> parts_ms;  // of the rank that paused longest
   double transfer_ms = 0;
   bool warm = true;
 };
@@ -29,13 +29,16 @@ void Add(const RankTransition& rank, Totals& totals) {
   totals.moved_bytes += rank.bytes_received;
   totals.minimal_bytes += rank.minimal_bytes;
   if (rank.mode == "cold") totals.warm = false;
-  const auto transfer = rank.times_ms.find("transfer");
-  if (transfer != rank.times_ms.end()) {
+  // A joiner has not paused: its transfer began with Go, before the others
+  // reached the boundary.
+  if (rank.pause_ms <= 0) return;
+  const auto transfer = rank.pause_parts_ms.find("transfer");
+  if (transfer != rank.pause_parts_ms.end()) {
     totals.transfer_ms = std::max(totals.transfer_ms, transfer->second);
   }
   if (rank.pause_ms > totals.pause_ms) {
     totals.pause_ms = rank.pause_ms;
-    totals.times_ms = rank.times_ms;
+    totals.parts_ms = rank.pause_parts_ms;
   }
 }
 
@@ -54,9 +57,9 @@ Totals Count(const Round& round, const api::TransitionStatus& transition) {
 // order of size, in seconds.
 std::string Parts(const Totals& totals) {
   std::vector<std::pair<std::string, double>> parts;
-  for (const auto& [name, ms] : totals.times_ms) {
-    // What is longer than the pause overlapped training.
-    if (ms >= 5 && ms <= totals.pause_ms) parts.emplace_back(name, ms);
+  for (const auto& [name, ms] : totals.parts_ms) {
+    // The first step after it is no part of the pause.
+    if (ms >= 1 && name != "first_step") parts.emplace_back(name, ms);
   }
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
     return std::make_pair(-a.second, a.first) <
@@ -69,7 +72,7 @@ std::string Parts(const Totals& totals) {
                     [](std::string* out, const auto& part) {
                       absl::StrAppend(
                           out, part.first, " ",
-                          absl::StrFormat("%.2f", part.second / 1000));
+                          absl::StrFormat("%.3f", part.second / 1000));
                     }),
       ")");
 }

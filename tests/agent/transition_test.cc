@@ -84,7 +84,7 @@ TEST_F(TransitionTest, StartsGrowsAndShrinksAndTheFirstMemberLeaves) {
   const uint64_t step = a.Look().transition.armed_step;
   EXPECT_GT(step, 0);
   EXPECT_EQ(a.Look().transition.ranks[0].stopped_step, step);
-  EXPECT_EQ(a.Look().transition.ranks[1].times_ms.at("transfer"), 1.0);
+  EXPECT_EQ(a.Look().transition.ranks[1].pause_parts_ms.at("transfer"), 1.0);
 
   TestOperator shrink = Operator(3);
   shrink.Plan(3, {&a, &b}, {&b});

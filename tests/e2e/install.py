@@ -6,9 +6,12 @@ import pathlib
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from kube import ROOT, Cluster
 
+T = TypeVar("T")
 SETUP = ROOT / "tools" / "setup"
 NAMESPACE = "dynatrain-system"
 
@@ -19,7 +22,7 @@ def everything(name: str, nodes: int = 3) -> Cluster:
         subprocess.run([SETUP / script], check=True)
     images = _step("Building the images", build_images)
     cluster = _step(f"Bringing up the cluster {name} ({nodes} nodes)", lambda: Cluster.up(name, nodes))
-    _step("Loading the images into the nodes", lambda: [cluster.load(tar) for tar in sorted(images.glob("*.tar"))])
+    _step("Loading the images into the nodes", lambda: load(cluster, images))
     _step("Installing the Helm chart", lambda: chart(cluster, images))
     return cluster
 
@@ -29,6 +32,12 @@ def build_images() -> pathlib.Path:
     out = ROOT / "build" / "images"
     subprocess.run([ROOT / "tools" / "images" / "build", str(out)], check=True)
     return out
+
+
+def load(cluster: Cluster, images: pathlib.Path) -> None:
+    """Imports every image of the folder into every node."""
+    for tar in sorted(images.glob("*.tar")):
+        cluster.load(tar)
 
 
 def chart(cluster: Cluster, images: pathlib.Path) -> None:
@@ -44,7 +53,7 @@ def program(cluster: Cluster, folder: pathlib.Path, name: str = "gpt-program", n
     cluster.kubectl("apply", "-f", "-", stdin=made)
 
 
-def _step(title: str, work):  # type: ignore[no-untyped-def]
+def _step(title: str, work: Callable[[], T]) -> T:
     began = time.monotonic()
     print(f"==> {title}", file=sys.stderr, flush=True)
     result = work()

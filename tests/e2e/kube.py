@@ -63,8 +63,7 @@ class Cluster:
         environment = os.environ | {"DYNATRAIN_CLUSTER": name}
         exports = subprocess.run(["bash", "-c", f"eval \"$('{CLUSTER}' env)\" && env -0"], env=environment,
                                  check=True, capture_output=True).stdout
-        pairs = (entry.split("=", 1) for entry in exports.decode().split("\0") if "=" in entry)
-        return cls(name, {key: value for key, value in pairs})
+        return cls(name, dict(entry.split("=", 1) for entry in exports.decode().split("\0") if "=" in entry))
 
     def down(self) -> None:
         subprocess.run([CLUSTER, "down"], env=self.environment, check=True)
@@ -83,7 +82,8 @@ class Cluster:
         return self.run("kubectl", *arguments, timeout=timeout, stdin=stdin)
 
     def get(self, *arguments: str) -> Json:
-        return json.loads(self.kubectl("get", *arguments, "-o", "json"))
+        found: Json = json.loads(self.kubectl("get", *arguments, "-o", "json"))
+        return found
 
     @contextlib.contextmanager
     def watch(self, *arguments: str) -> Iterator[Iterator[Json | None]]:
@@ -150,6 +150,11 @@ def rank_processes(job_uid: str) -> dict[tuple[int, int], Process]:
             key = int(environment["DYNATRAIN_SERIAL"]), int(environment["DYNATRAIN_LOCAL_RANK"])
             found[key] = Process(int(entry.name), int(fields[19]))
     return found
+
+
+def parent(pid: int) -> int:
+    """The pid of its parent, as the host numbers it."""
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
 
 
 def condition(job: Json, kind: str) -> Json:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from conftest import TrainingJob
 from kube import KubectlError
+from training_job import TrainingJob
 
 STATE = re.compile(r"(before|after) (\d+) ([0-9a-f]{16})$")
 
@@ -53,7 +53,8 @@ def test_scales_and_relayouts_with_every_bit_and_every_process_alive(job: Traini
     job.log_until(0, lambda line: " loss " in line and "dp2" in line, "a step of the last world")
     assert_bit_equal(world_digests(job, sorted({serial for serial, _ in survivors})))
     for entry in shrunk["history"]:
-        assert entry["outcome"] != "Released" or entry["movedBytes"] == entry["minimalBytes"], entry
+        if entry["outcome"] == "Released":  # headers, digests and non-tensor state come on top
+            assert entry.get("minimalBytes", 0) <= entry.get("movedBytes", 0) <= entry.get("minimalBytes", 0) * 1.01 + 65536, entry
 
 
 def test_two_ranks_in_a_pod_move_by_shared_memory_and_between_pods_by_tcp(job: TrainingJob) -> None:
@@ -85,7 +86,7 @@ def test_serial_0_can_leave_by_a_drain_like_any_other(job: TrainingJob) -> None:
         job.kubectl("uncordon", node)
     assert status["members"] == "1-2"
     assert job.processes()[1, 0] == survivor
-    assert [entry["cause"] for entry in status["history"][-2:]] == ["drain", "scale-up"] or status["history"]
+    assert [entry["cause"] for entry in status["history"][-2:]] == ["drain", "scale-up"]
     assert_bit_equal(world_digests(job, [1]))
 
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
 import install  # noqa: E402
 import kube  # noqa: E402
-from kube import Cluster, Json, Process  # noqa: E402
+from kube import Cluster, Json  # noqa: E402
 
 JOB, NAMESPACE = "gpt", "default"
 MEDIAN_PAUSE_MS, LONGEST_PAUSE_MS = 500, 3000
@@ -158,7 +158,7 @@ class Demo:
         except kube.KubectlError as error:
             said = error.stderr.strip()
         print(said)
-        self.check("kubectl scale outside min..max is refused with the range", "between" in said or "at most" in said, said[-90:])
+        self.check("kubectl scale outside min..max is refused with the range", "from 1 to 4" in said, said[-110:])
 
     # ---- the end
 
@@ -177,12 +177,14 @@ class Demo:
                          str(entry.get("pauseMs", 0)), f"{lived} of {meant}"))
             if generation > 1:
                 pauses.append(float(entry["pauseMs"]))
-                self.check(f"generation {generation} moved no byte more than the minimum",
-                           entry["movedBytes"] == entry["minimalBytes"], f"{entry['movedBytes']} of {entry['minimalBytes']}")
-        widths = [max(map(len, column)) for column in zip(*rows)]
+                # What the transports count has digests, headers and the state that is no tensor in it.
+                moved, minimal = entry["movedBytes"], entry["minimalBytes"]
+                self.check(f"generation {generation} moved what had to move and no tensor byte more",
+                           minimal <= moved <= minimal * 1.002 + 16384, f"{moved} bytes, minimum {minimal}")
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         print(f"\n{BOLD}━━ Transitions{PLAIN}")
         for row in rows:
-            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
         print("\nWhat each pause was made of:")
         for entry in status["history"]:
             print(f"  {entry['summary']}")

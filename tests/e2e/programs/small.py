@@ -13,12 +13,13 @@ import os
 import pathlib
 import time
 
-import dynatrain
 import torch
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+import dynatrain
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=1_000_000)
@@ -94,7 +95,7 @@ def digest(world: dynatrain.World) -> str:
 
 def step(world: dynatrain.World, batch) -> dict[str, float]:
     real = not world.warming_up
-    if real and SERIAL == ARGUMENTS.hold_serial:
+    if real and ARGUMENTS.hold_serial == SERIAL:
         while pathlib.Path("/tmp/hold").exists():
             time.sleep(0.05)  # a step that takes as long as the test wants
     if real and ARGUMENTS.digest:

@@ -1,0 +1,69 @@
+"""The operator's Deployment as a fault test handles it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+from collections.abc import Iterator
+
+import install
+from kube import ROOT, Cluster
+
+DEPLOYMENT = "deployment/dynatrain-operator"
+
+
+@contextlib.contextmanager
+def fail_points(cluster: Cluster, *points: str) -> Iterator[None]:
+    """The operator runs with these fail points; afterwards the chart's own Deployment is back.
+
+    A process can't kill itself where it is pid 1, so the pod's containers share a process namespace; `@/points/x`
+    survives a restart of the container.
+    """
+    arguments = ["--allow-failpoints", *(f"--failpoint={point}" for point in points)]
+    current = cluster.get("-n", install.NAMESPACE, DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]["args"]
+    patch = {"spec": {"template": {"spec": {
+        "shareProcessNamespace": True,
+        "containers": [{"name": "operator", "args": [*current, *arguments],
+                        "volumeMounts": [{"name": "points", "mountPath": "/points"}]}],
+        "volumes": [{"name": "points", "emptyDir": {}}]}}}}
+    cluster.kubectl("-n", install.NAMESPACE, "patch", DEPLOYMENT, "-p", json.dumps(patch))
+    _rolled_out(cluster)
+    try:
+        yield
+    finally:
+        install.chart(cluster, ROOT / "build" / "images")
+        _rolled_out(cluster)
+
+
+def _rolled_out(cluster: Cluster) -> None:
+    cluster.kubectl("-n", install.NAMESPACE, "rollout", "status", DEPLOYMENT, "--timeout=90s", timeout=100)
+
+
+def scale(cluster: Cluster, replicas: int) -> None:
+    cluster.kubectl("-n", install.NAMESPACE, "scale", DEPLOYMENT, f"--replicas={replicas}")
+
+
+def pids() -> set[int]:
+    """Of all operator processes on this machine that belong to a pod."""
+    found = set()
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                command = (entry / "cmdline").read_bytes().split(b"\0")
+                if command[0] == b"/dynatrain-operator" and (entry / "root" / "etc" / "dynatrain").exists():
+                    found.add(int(entry.name))
+    return found
+
+
+@contextlib.contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """SIGSTOP, and SIGCONT at the end if it is still there."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
