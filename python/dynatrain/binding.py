@@ -48,9 +48,14 @@ def bind(
 def check_planned(
     summary: Message, side: Side, tensors: Mapping[Key, Tensor]
 ) -> dict[Key, Message]:
-    """The plan's entries by key; refuses if the program's tensors are others."""
+    """The plan's entries by key; refuses if the program's tensors are others.
+
+    The plan lists what this rank holds an element of, so an empty shard is
+    neither missing nor lost: a rank with elements of that tensor tells.
+    """
     wanted = {Key(e["name"], e["state"]): e for e in summary[_LISTS[side]]}
-    if lost := sorted(tensors.keys() - wanted.keys()):
+    held = {key for key, tensor in tensors.items() if local_of(tensor).numel()}
+    if lost := sorted(held - wanted.keys()):
         raise Refused(
             f"{_named(lost)} is not in the manifest, so it would be lost: it was not "
             "there when the world was built"

@@ -42,8 +42,9 @@ def job(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[TrainingJo
     report = request.node.stash.get(_FAILED, False)
     if report:
         made.tell()
-    cluster.kubectl("delete", "namespace", namespace, "--wait=false")
-    cluster.kubectl("wait", "--for=delete", f"namespace/{namespace}", "--timeout=90s", timeout=100)
+    # The job first: with the namespace its pods would get their whole grace before the job is gone.
+    cluster.kubectl("delete", "-n", namespace, "etj", "--all", "--timeout=60s", timeout=70)
+    cluster.kubectl("delete", "namespace", namespace, "--timeout=90s", timeout=100)
 
 
 _FAILED = pytest.StashKey[bool]()
