@@ -71,7 +71,8 @@ TEST(DecideTest, ScalingUpKeepsMembersAndAddsJoiners) {
   EXPECT_EQ(cluster.status().generation, 2);
   EXPECT_EQ(cluster.status().history.back().summary,
             "g2 scale-up dp2,tp1,pp1 -> dp3,tp1,pp1: moved 3.0 MiB (minimal "
-            "3.0 MiB), paused 0.14 s (transfer 0.050, wait_go 0.030), warm");
+            "3.0 MiB), paused 0.14 s (wait_go 0.030, transfer 0.050, other "
+            "0.060), warm");
 }
 
 TEST(DecideTest, ScalingDownLetsTheHighestSerialsLeave) {

@@ -53,28 +53,29 @@ Totals Count(const Round& round, const api::TransitionStatus& transition) {
   return totals;
 }
 
-// " (wait_go 0.03, transfer 0.05, verify 0.02)": what the pause was made of, in
-// order of size, in seconds.
+// What a pause is made of, in order of time, under the names that runtime and
+// package report.
+constexpr const char* kPauseParts[] = {"bind",    "allocate", "save",
+                                       "wait_go", "transfer", "verify",
+                                       "commit",  "restore"};
+
+// " (wait_go 0.030, transfer 0.050, other 0.010)", in seconds; what is below a
+// millisecond is left out.
 std::string Parts(const Totals& totals) {
-  std::vector<std::pair<std::string, double>> parts;
-  for (const auto& [name, ms] : totals.parts_ms) {
-    // The first step after it is no part of the pause.
-    if (ms >= 1 && name != "first_step") parts.emplace_back(name, ms);
+  std::vector<std::string> parts;
+  double other_ms = totals.pause_ms;
+  const auto tell = [&](const char* name, double ms) {
+    if (ms >= 1) parts.push_back(absl::StrFormat("%s %.3f", name, ms / 1000));
+  };
+  for (const char* name : kPauseParts) {
+    const auto part = totals.parts_ms.find(name);
+    if (part == totals.parts_ms.end()) continue;
+    tell(name, part->second);
+    other_ms -= part->second;
   }
-  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-    return std::make_pair(-a.second, a.first) <
-           std::make_pair(-b.second, b.first);
-  });
-  if (parts.empty()) return "";
-  return absl::StrCat(
-      " (",
-      absl::StrJoin(parts, ", ",
-                    [](std::string* out, const auto& part) {
-                      absl::StrAppend(
-                          out, part.first, " ",
-                          absl::StrFormat("%.3f", part.second / 1000));
-                    }),
-      ")");
+  tell("other", other_ms);
+  return parts.empty() ? ""
+                       : absl::StrCat(" (", absl::StrJoin(parts, ", "), ")");
 }
 
 std::string Outcome(const api::TransitionStatus& transition,
