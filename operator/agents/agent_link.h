@@ -19,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "agent/client/agent_api.h"
+#include "operator/agents/agent_seen.h"
 
 namespace dynatrain::control {
 
@@ -47,11 +48,6 @@ struct AgentCommand {
   // The same and its details, for logs.
   std::string text;
   std::function<absl::Status(agent::AgentApi&, Deadline)> send;
-};
-
-struct AgentSeen {
-  agent::Observation observation;
-  absl::Time received;
 };
 
 // Called on threads of the link.

@@ -9,7 +9,6 @@
 #include "absl/time/clock.h"
 #include "api/job/job.h"
 #include "base/status_macros.h"
-#include "operator/driver/agent_view.h"
 #include "operator/driver/pod_view.h"
 #include "spdlog/spdlog.h"
 
@@ -300,15 +299,15 @@ absl::Status Actor::Do(const SendArm& send) {
 }
 
 absl::Status Actor::Do(const SendPrepare& prepare) {
-  const absl::StatusOr<std::string> manifest =
-      prepare.source.members.empty()
-          ? std::string()
-          : runtime_.Manifest(prepare.manifest_digest);
-  RETURN_IF_ERROR(manifest.status(), "preparing a transition");
-  Broadcast("Prepare", prepare.fence, prepare.id, prepare.targets,
-            [fence = prepare.fence,
-             transition = ToAgentTransition(prepare, *manifest)](
-                agent::AgentApi& api, Deadline deadline) {
+  agent::Transition transition = prepare.transition;
+  if (!transition.source.members.empty()) {
+    ASSIGN_OR_RETURN(transition.manifest,
+                     runtime_.Manifest(prepare.manifest_digest),
+                     "preparing a transition");
+  }
+  Broadcast("Prepare", prepare.fence, transition.id, prepare.targets,
+            [fence = prepare.fence, transition](agent::AgentApi& api,
+                                                Deadline deadline) {
               return api.Prepare(fence, transition, deadline);
             });
   return absl::OkStatus();

@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "operator/driver/agent_view.h"
 #include "spdlog/spdlog.h"
 
 namespace dynatrain::control {
@@ -55,11 +54,11 @@ AgentLink* JobRuntime::Link(uint32_t serial, const std::string& address) const {
   return it->second.get();
 }
 
-std::map<uint32_t, AgentObservation> JobRuntime::Observations() const {
-  std::map<uint32_t, AgentObservation> observations;
+std::map<uint32_t, AgentSeen> JobRuntime::Observations() const {
+  std::map<uint32_t, AgentSeen> observations;
   for (const auto& [serial, link] : links_) {
-    if (const std::optional<AgentSeen> seen = link->last()) {
-      observations.emplace(serial, AgentViewOf(*seen));
+    if (std::optional<AgentSeen> seen = link->last()) {
+      observations.emplace(serial, *std::move(seen));
     }
   }
   return observations;

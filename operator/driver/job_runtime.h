@@ -46,7 +46,7 @@ class JobRuntime {
   // address than `address`.
   AgentLink* Link(uint32_t serial, const std::string& address) const;
   // What the agents said, by serial.
-  std::map<uint32_t, AgentObservation> Observations() const;
+  std::map<uint32_t, AgentSeen> Observations() const;
 
   // The manifest with `digest`, from the cache or from an agent that has it;
   // kUnavailable if none gives it.

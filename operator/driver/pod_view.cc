@@ -136,6 +136,8 @@ absl::StatusOr<PodView> PodViewOf(const Json& pod) {
   const Json& disruption = Condition(pod, "DisruptionTarget");
   if (TextAt(disruption, "/status") == "True") {
     view.disruption = TextAt(disruption, "/reason", "DisruptionTarget");
+    view.disruption_time = TimeAt(disruption, "/lastTransitionTime")
+                               .value_or(absl::InfinitePast());
   }
   const Json& training =
       Container(pod, "/status/containerStatuses", FirstContainerName(pod));

@@ -89,16 +89,19 @@ TEST(PodViewTest, SaysWhyAPodDoesNotRun) {
 
 TEST(PodViewTest, ReadsSchedulingDisruptionAndDeletion) {
   Json pod = Pod();
-  pod["status"]["conditions"] = {{{"type", "PodScheduled"},
-                                  {"status", "False"},
-                                  {"message", "0/3 nodes are available"}},
-                                 {{"type", "DisruptionTarget"},
-                                  {"status", "True"},
-                                  {"reason", "EvictionByEvictionAPI"}}};
+  pod["status"]["conditions"] = {
+      {{"type", "PodScheduled"},
+       {"status", "False"},
+       {"message", "0/3 nodes are available"}},
+      {{"type", "DisruptionTarget"},
+       {"status", "True"},
+       {"reason", "EvictionByEvictionAPI"},
+       {"lastTransitionTime", "2026-03-01T12:00:00Z"}}};
   pod["metadata"]["deletionTimestamp"] = "2026-03-01T12:02:00Z";
   const PodView view = PodViewOf(pod).value();
   EXPECT_THAT(view.unschedulable, HasSubstr("0/3"));
   EXPECT_EQ(view.disruption, "EvictionByEvictionAPI");
+  EXPECT_EQ(view.disruption_time, absl::FromUnixSeconds(1772366400));
   EXPECT_EQ(view.deletion_time, absl::FromUnixSeconds(1772366520));
 }
 

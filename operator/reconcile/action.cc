@@ -37,7 +37,8 @@ struct Printer {
   }
   std::string operator()(const SendPrepare& a) {
     return absl::StrCat(Command("Prepare", a.fence, a.targets), " ",
-                        a.source.layout, " -> ", a.target.layout);
+                        a.transition.source.layout, " -> ",
+                        a.transition.target.layout);
   }
   std::string operator()(const SendArm& a) {
     return absl::StrCat(Command("Arm", a.fence, a.targets), " step=", a.step);

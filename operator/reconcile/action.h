@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/client/messages.h"
 #include "api/job/status.h"
 #include "transition/commit/fence.h"
 
@@ -59,26 +60,6 @@ struct AgentTarget {
 
 using transition::Fence;
 
-struct RankEndpoint {
-  uint64_t process_id = 0;
-  std::string data_address;
-  bool operator==(const RankEndpoint&) const = default;
-};
-
-struct MemberWorld {
-  uint32_t serial = 0;
-  std::string agent_address;
-  std::vector<RankEndpoint> ranks;
-  bool operator==(const MemberWorld&) const = default;
-};
-
-struct World {
-  int64_t generation = 0;
-  std::string layout;
-  std::vector<MemberWorld> members;
-  bool operator==(const World&) const = default;
-};
-
 // Raises the agents' term, so that they obey no older operator.
 struct SendGreet {
   Fence fence;
@@ -86,18 +67,13 @@ struct SendGreet {
   bool operator==(const SendGreet&) const = default;
 };
 
-// The driver puts the manifest in: GetManifest of the first source member that
-// answers with `manifest_digest`; none if the source is empty.
+// The transition without its manifest. The driver puts that in: GetManifest of
+// the first agent that has `manifest_digest`; none if the source is empty.
 struct SendPrepare {
   Fence fence;
   std::vector<AgentTarget> targets;
-  std::string id;
-  World source;
-  World target;
+  agent::Transition transition;
   std::string manifest_digest;
-  uint64_t seed = 0;
-  absl::Duration transfer_deadline;
-  absl::Duration prepare_deadline;
   bool operator==(const SendPrepare&) const = default;
 };
 

@@ -52,7 +52,7 @@ bool Deposed(const Round& round) {
   if (round.seen.job.status.operator_term > round.seen.term) return true;
   const auto& agents = round.seen.agents;
   return std::any_of(agents.begin(), agents.end(), [&](const auto& agent) {
-    return agent.second.term > round.seen.term;
+    return agent.second.observation.term > round.seen.term;
   });
 }
 

@@ -494,7 +494,7 @@ TEST(DecideTest, AnOperatorWithAnOldTermDoesNothing) {
       Decide(snapshot),
       ::testing::ElementsAre(::testing::VariantWith<StandDown>(::testing::_)));
   snapshot = cluster.Look();
-  snapshot.agents[0].term = snapshot.term + 1;
+  snapshot.agents[0].observation.term = snapshot.term + 1;
   EXPECT_THAT(
       Decide(snapshot),
       ::testing::ElementsAre(::testing::VariantWith<StandDown>(::testing::_)));

@@ -23,9 +23,10 @@ using transition::TransitionView;
 std::string ManifestDigest(const Round& round) {
   const int64_t generation = round.next.transition->generation;
   for (const uint32_t serial : Participants(round)) {
-    const AgentTransition* seen = TransitionOf(round, serial, generation);
+    const agent::TransitionObservation* seen =
+        TransitionOf(round, serial, generation);
     if (seen == nullptr) continue;
-    for (const RankTransition& rank : seen->ranks) {
+    for (const agent::RankTransition& rank : seen->ranks) {
       if (!rank.manifest_digest.empty()) return rank.manifest_digest;
     }
   }
@@ -83,16 +84,16 @@ bool Write(Round& round, const Decision& decision) {
 
 // One side of the transition with the addresses that its agents told; nullopt
 // if one of them has not been heard yet.
-std::optional<World> MakeWorld(const Round& round, int64_t generation,
-                               const std::string& layout,
-                               const std::string& members) {
-  World world{generation, layout, {}};
+std::optional<agent::World> MakeWorld(const Round& round, int64_t generation,
+                                      const std::string& layout,
+                                      const std::string& members) {
+  agent::World world{static_cast<uint64_t>(generation), layout, {}};
   for (const uint32_t serial : SerialsOf(members)) {
     const RosterEntry entry = round.roster.At(serial);
     const std::vector<AgentTarget> target = round.roster.Targets({serial});
     if (entry.agent == nullptr || target.empty()) return std::nullopt;
-    MemberWorld member{serial, target[0].address, {}};
-    for (const RankObservation& rank : entry.agent->ranks) {
+    agent::Member member{serial, target[0].address, {}};
+    for (const agent::RankObservation& rank : entry.agent->ranks) {
       if (rank.process_id == 0) return std::nullopt;
       member.ranks.push_back({rank.process_id, rank.data_address});
     }
@@ -112,13 +113,17 @@ void Prepare(Round& round, const Decision& decision) {
   SendPrepare prepare;
   prepare.fence = round.fence(running.generation);
   prepare.targets = round.roster.Targets(decision.serials);
-  prepare.id = running.id;
-  prepare.source = *source;
-  prepare.target = *target;
+  prepare.transition = {
+      .id = running.id,
+      .generation = prepare.fence.generation,
+      .source = *source,
+      .target = *target,
+      .seed = FingerprintOf(round.job().uid).low,
+      .transfer_deadline =
+          absl::ToChronoMilliseconds(TransferDeadline(round.spec)),
+      .prepare_deadline =
+          absl::ToChronoMilliseconds(round.spec.elastic.transition_timeout)};
   prepare.manifest_digest = first ? "" : round.next.manifest_digest;
-  prepare.seed = FingerprintOf(round.job().uid).low;
-  prepare.transfer_deadline = TransferDeadline(round.spec);
-  prepare.prepare_deadline = round.spec.elastic.transition_timeout;
   round.Do(std::move(prepare));
 }
 

@@ -38,10 +38,10 @@ bool IsCommand(const Action& action) {
          !std::holds_alternative<StandDown>(action);
 }
 
-bool InWorld(const World& world, uint32_t serial) {
+bool InWorld(const agent::World& world, uint32_t serial) {
   return std::any_of(
       world.members.begin(), world.members.end(),
-      [&](const MemberWorld& member) { return member.serial == serial; });
+      [&](const agent::Member& member) { return member.serial == serial; });
 }
 
 }  // namespace
@@ -96,10 +96,8 @@ Snapshot FakeCluster::Look() const {
   for (const auto& [serial, pod] : pods_) {
     snapshot.pods.push_back(pod.view);
     if (!pod.agent_up) continue;
-    snapshot.agents[serial] = Observe(pod);
-    if (pod.silent) {
-      snapshot.agents[serial].received = now_ - absl::Seconds(60);
-    }
+    snapshot.agents[serial] = {Observe(pod),
+                               pod.silent ? now_ - absl::Seconds(60) : now_};
   }
   snapshot.term = term_;
   snapshot.operator_name = "operator-1";
@@ -164,16 +162,15 @@ void FakeCluster::Do(const Action& action) {
       each(*m, [&](FakePod& p) { return p.participant.Greet(m->fence); });
     } else if (const auto* m = std::get_if<SendPrepare>(&action)) {
       each(*m, [&](FakePod& p) {
+        const agent::Transition& told = m->transition;
         transition::TransitionTerms terms;
-        terms.id = m->id;
-        terms.generation = m->fence.generation;
-        terms.source_generation = m->source.generation;
-        terms.in_source = InWorld(m->source, p.view.serial);
-        terms.in_target = InWorld(m->target, p.view.serial);
-        terms.prepare_deadline =
-            absl::ToChronoMilliseconds(m->prepare_deadline);
-        terms.transfer_deadline =
-            absl::ToChronoMilliseconds(m->transfer_deadline);
+        terms.id = told.id;
+        terms.generation = told.generation;
+        terms.source_generation = told.source.generation;
+        terms.in_source = InWorld(told.source, p.view.serial);
+        terms.in_target = InWorld(told.target, p.view.serial);
+        terms.prepare_deadline = told.prepare_deadline;
+        terms.transfer_deadline = told.transfer_deadline;
         return p.participant.Prepare(m->fence, terms, SteadyNow());
       });
     } else if (const auto* m = std::get_if<SendArm>(&action)) {
@@ -425,16 +422,17 @@ bool FakeCluster::AllTransferring(int64_t generation) const {
   });
 }
 
-AgentTransition FakeCluster::ObserveTransition(const FakePod& pod) const {
+agent::TransitionObservation FakeCluster::ObserveTransition(
+    const FakePod& pod) const {
   const Participant& agent = pod.participant;
-  AgentTransition seen;
+  agent::TransitionObservation seen;
   seen.id = agent.terms().id;
   seen.generation = agent.generation();
   seen.phase = agent.phase();
   seen.armed_step = agent.armed_step();
   seen.failure = agent.failure();
   for (int local = 0; local < job_.spec->ranks_per_replica; ++local) {
-    RankTransition rank;
+    agent::RankTransition rank;
     rank.local_rank = local;
     rank.prepared =
         seen.phase >= Phase::kPrepared && seen.phase <= Phase::kReleased;
@@ -454,34 +452,35 @@ AgentTransition FakeCluster::ObserveTransition(const FakePod& pod) const {
   return seen;
 }
 
-AgentObservation FakeCluster::Observe(const FakePod& pod) const {
-  AgentObservation seen;
+agent::Observation FakeCluster::Observe(const FakePod& pod) const {
+  agent::Observation seen;
   seen.term = pod.participant.term();
   seen.job_uid = job_.metadata.uid;
+  seen.serial = pod.view.serial;
   seen.committed_generation = pod.participant.committed_generation();
   seen.leaving = pod.view.deletion_time.has_value();
   if (seen.leaving) {
-    seen.leave_left = *pod.view.deletion_time - absl::Seconds(3) - now_;
+    seen.leave_deadline = absl::ToChronoMilliseconds(*pod.view.deletion_time -
+                                                     absl::Seconds(3) - now_);
   }
   seen.memory_limit_bytes = pod.memory_limit_bytes;
   seen.memory_used_bytes = pod.memory_used_bytes;
   for (int local = 0; local < job_.spec->ranks_per_replica; ++local) {
-    RankObservation rank;
+    agent::RankObservation rank;
     rank.local_rank = local;
     rank.process_id = pod.process_id * 100 + local;
     rank.data_address = absl::StrCat(pod.view.ip, ":", 4000 + local);
-    rank.state = pod.finished      ? RankState::kFinished
-                 : pod.stopped     ? RankState::kStopped
-                 : pod.trains != 0 ? RankState::kTraining
-                                   : RankState::kReady;
+    rank.state = pod.finished      ? agent::RankState::kFinished
+                 : pod.stopped     ? agent::RankState::kStopped
+                 : pod.trains != 0 ? agent::RankState::kTraining
+                                   : agent::RankState::kReady;
     rank.generation = pod.trains;
     rank.step = pod.trains != 0 ? step_ : 0;
     rank.loss = 2.5;
-    rank.step_age = absl::Seconds(1);
+    rank.step_age = std::chrono::seconds(1);
     seen.ranks.push_back(rank);
   }
   seen.transition = ObserveTransition(pod);
-  seen.received = now_;
   return seen;
 }
 

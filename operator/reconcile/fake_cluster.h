@@ -50,9 +50,9 @@ struct FakePod {
   bool silent = false;          // the agent does not answer
   bool stuck = false;           // its ranks never reach a boundary
   std::string prepare_failure;  // what its ranks fail with
-  int64_t memory_limit_bytes = 0;
-  int64_t memory_used_bytes = 0;
-  int64_t new_bytes = 1 << 20;
+  uint64_t memory_limit_bytes = 0;
+  uint64_t memory_used_bytes = 0;
+  uint64_t new_bytes = 1 << 20;
   bool cold = false;
 };
 
@@ -115,8 +115,8 @@ class FakeCluster {
   void FollowPhase(FakePod& pod);
   void End(FakePod& pod, int exit_code);
   bool AllTransferring(int64_t generation) const;
-  AgentObservation Observe(const FakePod& pod) const;
-  AgentTransition ObserveTransition(const FakePod& pod) const;
+  agent::Observation Observe(const FakePod& pod) const;
+  agent::TransitionObservation ObserveTransition(const FakePod& pod) const;
   void CheckLaws() const;
   void CheckActions(const std::vector<Action>& actions) const;
 

@@ -18,7 +18,7 @@ using transition::Phase;
 constexpr absl::Duration kTransferTime = absl::Seconds(30);
 
 Phase PhaseOf(const Round& round, uint32_t serial) {
-  const AgentTransition* seen =
+  const agent::TransitionObservation* seen =
       TransitionOf(round, serial, round.next.transition->generation);
   return seen == nullptr ? Phase::kNone : seen->phase;
 }
@@ -51,12 +51,12 @@ std::string MemoryRefusal(const Round& round) {
   for (const uint32_t serial : Participants(round)) {
     const RosterEntry entry = round.roster.At(serial);
     if (!entry.answering || entry.agent->memory_limit_bytes == 0) continue;
-    int64_t to_come = 0;
-    for (const RankTransition& rank : entry.agent->transition.ranks) {
+    uint64_t to_come = 0;
+    for (const agent::RankTransition& rank : entry.agent->transition.ranks) {
       if (rank.mode == "cold") to_come += rank.new_bytes;
       to_come += rank.staging_bytes;
     }
-    const int64_t peak = entry.agent->memory_used_bytes + to_come;
+    const uint64_t peak = entry.agent->memory_used_bytes + to_come;
     if (peak <= entry.agent->memory_limit_bytes) continue;
     return absl::StrCat(
         "memory of ", round.roster.NameOf(serial), ": the planned peak of ",
@@ -102,15 +102,15 @@ std::string Stragglers(const Round& round) {
   for (const uint32_t serial : round.members()) {
     const RosterEntry entry = round.roster.At(serial);
     if (entry.agent == nullptr || entry.gone) continue;
-    const AgentTransition& seen = entry.agent->transition;
+    const agent::TransitionObservation& seen = entry.agent->transition;
     if (seen.phase >= Phase::kVerified) continue;
-    for (const RankObservation& rank : entry.agent->ranks) {
+    for (const agent::RankObservation& rank : entry.agent->ranks) {
       if (rank.local_rank >= seen.ranks.size()) continue;
       if (seen.ranks[rank.local_rank].stopped) continue;
       std::string age;
-      if (rank.step_age < absl::InfiniteDuration()) {
-        age = absl::StrCat(", which ended ",
-                           absl::ToInt64Seconds(rank.step_age), " s ago");
+      if (rank.step_age) {
+        age = absl::StrCat(", which ended ", rank.step_age->count() / 1000,
+                           " s ago");
       }
       names.push_back(absl::StrCat("rank ", rank.local_rank, " of ",
                                    round.roster.NameOf(serial), " (last step ",

@@ -25,7 +25,7 @@ struct Totals {
   bool warm = true;
 };
 
-void Add(const RankTransition& rank, Totals& totals) {
+void Add(const agent::RankTransition& rank, Totals& totals) {
   totals.moved_bytes += rank.bytes_received;
   totals.minimal_bytes += rank.minimal_bytes;
   if (rank.mode == "cold") totals.warm = false;
@@ -45,10 +45,10 @@ void Add(const RankTransition& rank, Totals& totals) {
 Totals Count(const Round& round, const api::TransitionStatus& transition) {
   Totals totals;
   for (const uint32_t serial : SerialsOf(transition.to_members)) {
-    const AgentTransition* seen =
+    const agent::TransitionObservation* seen =
         TransitionOf(round, serial, transition.generation);
     if (seen == nullptr) continue;
-    for (const RankTransition& rank : seen->ranks) Add(rank, totals);
+    for (const agent::RankTransition& rank : seen->ranks) Add(rank, totals);
   }
   return totals;
 }

@@ -92,11 +92,11 @@ void ReportReady(Round& round) {
 }
 
 void ReportProgress(Round& round) {
-  const RankObservation* furthest = nullptr;
+  const agent::RankObservation* furthest = nullptr;
   for (const uint32_t serial : round.members()) {
     const RosterEntry entry = round.roster.At(serial);
     if (entry.agent == nullptr) continue;
-    for (const RankObservation& rank : entry.agent->ranks) {
+    for (const agent::RankObservation& rank : entry.agent->ranks) {
       if (furthest == nullptr || rank.step > furthest->step) furthest = &rank;
     }
   }

@@ -17,25 +17,28 @@ constexpr absl::Duration kStaleDisruption = absl::Seconds(60);
 // So long after SIGKILL was due, a silent pod is taken for dead: its node is.
 constexpr absl::Duration kOverdue = absl::Seconds(30);
 
-bool AllRanksReady(const AgentObservation& agent, int ranks_per_replica) {
+bool AllRanksReady(const agent::Observation& agent, int ranks_per_replica) {
   if (static_cast<int>(agent.ranks.size()) != ranks_per_replica) return false;
-  return std::all_of(
-      agent.ranks.begin(), agent.ranks.end(), [](const RankObservation& rank) {
-        return rank.process_id != 0 && (rank.state == RankState::kReady ||
-                                        rank.state == RankState::kTraining ||
-                                        rank.state == RankState::kStopped);
-      });
+  return std::all_of(agent.ranks.begin(), agent.ranks.end(),
+                     [](const agent::RankObservation& rank) {
+                       return rank.process_id != 0 &&
+                              (rank.state == agent::RankState::kReady ||
+                               rank.state == agent::RankState::kTraining ||
+                               rank.state == agent::RankState::kStopped);
+                     });
 }
 
-bool AnyRankFinished(const AgentObservation& agent) {
+bool AnyRankFinished(const agent::Observation& agent) {
   return std::any_of(
-      agent.ranks.begin(), agent.ranks.end(), [](const RankObservation& rank) {
-        return rank.state == RankState::kFinished ||
-               (rank.state == RankState::kExited && rank.exit_code == 0);
+      agent.ranks.begin(), agent.ranks.end(),
+      [](const agent::RankObservation& rank) {
+        return rank.state == agent::RankState::kFinished ||
+               (rank.state == agent::RankState::kExited && rank.exit_code == 0);
       });
 }
 
-void FindDoom(const Snapshot& snapshot, RosterEntry& entry) {
+void FindDoom(const Snapshot& snapshot, absl::Time received,
+              RosterEntry& entry) {
   const PodView& pod = *entry.pod;
   if (pod.deletion_time) {
     entry.doomed = true;
@@ -47,8 +50,10 @@ void FindDoom(const Snapshot& snapshot, RosterEntry& entry) {
   }
   if (entry.agent != nullptr && entry.agent->leaving) {
     entry.doomed = true;
-    entry.deadline = std::min(entry.deadline,
-                              entry.agent->received + entry.agent->leave_left);
+    if (const auto left = entry.agent->leave_deadline) {
+      entry.deadline =
+          std::min(entry.deadline, received + absl::FromChrono(*left));
+    }
   }
 }
 
@@ -72,14 +77,17 @@ RosterEntry Roster::MakeEntry(const Snapshot& snapshot, const PodView& pod,
   RosterEntry entry;
   entry.serial = pod.serial;
   entry.pod = &pod;
-  const auto agent = snapshot.agents.find(pod.serial);
-  if (agent != snapshot.agents.end()) entry.agent = &agent->second;
-  entry.answering = entry.agent != nullptr && !pod.ended() &&
-                    snapshot.now - entry.agent->received <= kSilentAfter;
+  absl::Time received = absl::InfinitePast();
+  const auto seen = snapshot.agents.find(pod.serial);
+  if (seen != snapshot.agents.end()) {
+    entry.agent = &seen->second.observation;
+    received = seen->second.received;
+  }
+  entry.answering = !pod.ended() && snapshot.now - received <= kSilentAfter;
   const bool overdue = pod.deletion_time && !entry.answering &&
                        snapshot.now > *pod.deletion_time + kOverdue;
   entry.gone = pod.ended() || overdue;
-  if (!entry.gone) FindDoom(snapshot, entry);
+  if (!entry.gone) FindDoom(snapshot, received, entry);
   entry.ready =
       entry.answering && AllRanksReady(*entry.agent, ranks_per_replica);
   entry.finished =

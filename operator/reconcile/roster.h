@@ -14,9 +14,9 @@ namespace dynatrain::control {
 
 struct RosterEntry {
   uint32_t serial = 0;
-  const PodView* pod = nullptr;             // null: there is no such pod
-  const AgentObservation* agent = nullptr;  // null: never heard of
-  bool answering = false;                   // `agent` is fresh
+  const PodView* pod = nullptr;               // null: there is no such pod
+  const agent::Observation* agent = nullptr;  // null: never heard of
+  bool answering = false;                     // `agent` is fresh
   // It will never say anything again: no pod, a pod that ended, or one that
   // should have ended and is silent.
   bool gone = false;

@@ -1,5 +1,7 @@
 #include "operator/reconcile/roster.h"
 
+#include <chrono>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -18,13 +20,13 @@ Snapshot OnePod() {
   pod.phase = PodPhase::kRunning;
   pod.ip = "10.0.0.1";
   snapshot.pods = {pod};
-  AgentObservation agent;
-  agent.received = kNow;
-  RankObservation rank;
+  AgentSeen seen;
+  seen.received = kNow;
+  agent::RankObservation rank;
   rank.process_id = 7;
-  rank.state = RankState::kReady;
-  agent.ranks = {rank};
-  snapshot.agents[0] = agent;
+  rank.state = agent::RankState::kReady;
+  seen.observation.ranks = {rank};
+  snapshot.agents[0] = seen;
   return snapshot;
 }
 
@@ -41,10 +43,10 @@ TEST(RosterTest, AHealthyPodIsReadyAndLive) {
 TEST(RosterTest, ReadyNeedsAllRanks) {
   Snapshot snapshot = OnePod();
   EXPECT_FALSE(Roster(snapshot, 2).At(0).ready);
-  snapshot.agents[0].ranks[0].process_id = 0;
+  snapshot.agents[0].observation.ranks[0].process_id = 0;
   EXPECT_FALSE(Only(snapshot).ready);
   snapshot = OnePod();
-  snapshot.agents[0].ranks[0].state = RankState::kExited;
+  snapshot.agents[0].observation.ranks[0].state = agent::RankState::kExited;
   EXPECT_FALSE(Only(snapshot).ready);
 }
 
@@ -67,8 +69,8 @@ TEST(RosterTest, DeletionAndLeavingDoomWithTheEarlierDeadline) {
   RosterEntry entry = Only(snapshot);
   EXPECT_TRUE(entry.doomed);
   EXPECT_EQ(entry.deadline, kNow + absl::Seconds(120));
-  snapshot.agents[0].leaving = true;
-  snapshot.agents[0].leave_left = absl::Seconds(20);
+  snapshot.agents[0].observation.leaving = true;
+  snapshot.agents[0].observation.leave_deadline = std::chrono::seconds(20);
   EXPECT_EQ(Only(snapshot).deadline, kNow + absl::Seconds(20));
 }
 

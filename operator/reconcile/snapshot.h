@@ -15,7 +15,7 @@
 
 #include "absl/time/time.h"
 #include "api/job/job.h"
-#include "transition/commit/phase.h"
+#include "operator/agents/agent_seen.h"
 
 namespace dynatrain::control {
 
@@ -50,86 +50,6 @@ struct PodView {
   }
 };
 
-// The fields below are those of api/rpc/agent.proto, which explains them.
-enum class RankState {
-  kStarting,
-  kReady,
-  kTraining,
-  kStopped,
-  kFinished,
-  kExited,
-};
-
-struct RankObservation {
-  uint32_t local_rank = 0;
-  uint64_t process_id = 0;
-  std::string data_address;
-  RankState state = RankState::kStarting;
-  int exit_code = 0;
-  int64_t generation = 0;
-  int64_t step = 0;
-  absl::Duration step_age = absl::InfiniteDuration();  // since its last step
-  double loss = 0;
-  int64_t samples = 0;
-  double step_ms = 0;
-  std::string error;
-  std::string text;
-};
-
-struct RankTransition {
-  uint32_t local_rank = 0;
-  bool prepared = false;
-  std::string manifest_digest;
-  std::string plan_digest;
-  uint64_t sent_hash = 0;
-  uint64_t received_hash = 0;
-  std::string mode;  // "warm", "cold"
-  int64_t new_bytes = 0;
-  int64_t staging_bytes = 0;
-  int64_t kept_bytes = 0;
-  int64_t moved_bytes = 0;    // planned, incoming
-  int64_t minimal_bytes = 0;  // lower bound of incoming
-  bool stopped = false;
-  int64_t stopped_step = 0;
-  bool verified = false;
-  int64_t bytes_sent = 0;
-  int64_t bytes_received = 0;
-  bool resumed = false;
-  bool left = false;
-  double pause_ms = 0;
-  std::map<std::string, double> times_ms;        // of the preparation
-  std::map<std::string, double> pause_parts_ms;  // from stop to resume
-  std::string failure;
-};
-
-struct AgentTransition {
-  std::string id;
-  int64_t generation = 0;
-  transition::Phase phase = transition::Phase::kNone;
-  int64_t armed_step = 0;
-  std::string failure;
-  std::vector<RankTransition> ranks;
-};
-
-inline constexpr absl::Duration kSilentAfter = absl::Seconds(15);
-
-struct AgentObservation {
-  uint64_t term = 0;
-  std::string job_uid;
-  std::string agent_version;
-  int64_t committed_generation = 0;
-  std::string manifest_digest;
-  bool leaving = false;  // SIGTERM was received
-  absl::Duration leave_left = absl::InfiniteDuration();
-  int64_t memory_limit_bytes = 0;  // 0: none
-  int64_t memory_used_bytes = 0;
-  std::vector<RankObservation> ranks;
-  AgentTransition transition;
-  // When the driver got this from the agent. It asks again at least every 5 s,
-  // so an agent not heard for longer than kSilentAfter is silent.
-  absl::Time received = absl::InfinitePast();
-};
-
 // The last creation of a pod failed, and none has worked since.
 struct CreateError {
   std::string message;
@@ -144,8 +64,8 @@ struct Snapshot {
   // All pods of the job, Terminating ones too: a member that isn't here is
   // taken for dead, so no snapshot may be made before pods have been listed.
   std::vector<PodView> pods;
-  // By serial: what the agent of a pod said last. Absent until it answered.
-  std::map<uint32_t, AgentObservation> agents;
+  // By serial; absent until the agent of the pod has answered.
+  std::map<uint32_t, AgentSeen> agents;
   std::optional<CreateError> create_error;
   // JSON text of the committed generation's manifest, fetched from an agent;
   // "" if none could be asked.

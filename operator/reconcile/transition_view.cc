@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "agent/client/member_report.h"
 
 namespace dynatrain::control {
 namespace {
@@ -16,42 +16,10 @@ bool Contains(const std::vector<uint32_t>& serials, uint32_t serial) {
   return std::find(serials.begin(), serials.end(), serial) != serials.end();
 }
 
-void AddRanks(const AgentTransition& seen, MemberReport& report) {
-  for (const RankTransition& rank : seen.ranks) {
-    // Ranks of one pod that disagree must not look agreed with anybody.
-    if (report.plan_digest.empty()) {
-      report.plan_digest = rank.plan_digest;
-    } else if (!rank.plan_digest.empty() &&
-               rank.plan_digest != report.plan_digest) {
-      absl::StrAppend(&report.plan_digest, "/", rank.plan_digest);
-    }
-    report.sent_hash += rank.sent_hash;
-    report.received_hash += rank.received_hash;
-    if (!report.failure.empty() || rank.failure.empty()) continue;
-    report.failure = absl::StrCat("rank ", rank.local_rank, ": ", rank.failure);
-  }
-}
-
 MemberReport MakeReport(const RosterEntry& entry) {
+  if (!entry.gone && entry.answering) return agent::ReportOf(*entry.agent);
   MemberReport report;
-  report.serial = entry.serial;
-  if (entry.gone) {
-    report.reach = MemberReport::Reach::kGone;
-    return report;
-  }
-  if (!entry.answering) return report;
-  report.reach = MemberReport::Reach::kAnswering;
-  report.term = entry.agent->term;
-  const AgentTransition& seen = entry.agent->transition;
-  report.generation = static_cast<uint64_t>(seen.generation);
-  report.phase = seen.phase;
-  report.armed_step = static_cast<uint64_t>(seen.armed_step);
-  for (const RankObservation& rank : entry.agent->ranks) {
-    report.seen_step =
-        std::max(report.seen_step, static_cast<uint64_t>(rank.step));
-  }
-  report.failure = seen.failure;
-  AddRanks(seen, report);
+  if (entry.gone) report.reach = MemberReport::Reach::kGone;
   return report;
 }
 
@@ -88,16 +56,18 @@ transition::TransitionView MakeView(const Round& round) {
     view.members.push_back(
         {serial, Contains(from, serial), Contains(to, serial)});
     view.reports.push_back(MakeReport(round.roster.At(serial)));
+    view.reports.back().serial = serial;
   }
   return view;
 }
 
-const AgentTransition* TransitionOf(const Round& round, uint32_t serial,
-                                    int64_t generation) {
+const agent::TransitionObservation* TransitionOf(const Round& round,
+                                                 uint32_t serial,
+                                                 int64_t generation) {
   const RosterEntry entry = round.roster.At(serial);
   if (entry.agent == nullptr || entry.gone) return nullptr;
-  const AgentTransition& seen = entry.agent->transition;
-  return seen.generation == generation ? &seen : nullptr;
+  const agent::TransitionObservation& seen = entry.agent->transition;
+  return seen.generation == static_cast<uint64_t>(generation) ? &seen : nullptr;
 }
 
 }  // namespace dynatrain::control

@@ -22,8 +22,9 @@ transition::RecordPhase ToRecordPhase(absl::string_view text);
 
 // What the agent of `serial` says of generation `generation`; null if it
 // doesn't speak of it.
-const AgentTransition* TransitionOf(const Round& round, uint32_t serial,
-                                    int64_t generation);
+const agent::TransitionObservation* TransitionOf(const Round& round,
+                                                 uint32_t serial,
+                                                 int64_t generation);
 
 }  // namespace dynatrain::control
 
