@@ -20,6 +20,9 @@ def dt_cc_test(copts = [], deps = [], data = [], size = "small", main = True, **
         copts = _COPTS + copts,
         size = size,
         data = data + ["//build_defs:tsan.supp"],
-        deps = deps + (["//third_party:gmock_main"] if main else []),
+        deps = deps + (["//third_party:gmock_main"] if main else []) + select({
+            "//build_defs:tsan": ["//build_defs:tsan_absl"],
+            "//conditions:default": [],
+        }),
         **kwargs
     )

@@ -15,16 +15,16 @@ using nlohmann::json;
 json TensorsToBind(const transition::World& world, int rank) {
   json tensors = json::array();
   if (rank < 0) return tensors;
-  world.layout().ForEachRegion(rank, [&](const vps::OwnedRegion& region) {
-    const vps::TensorSpec& spec =
-        world.layout().manifest().tensor(region.tensor).spec;
+  for (int i = 0; i < world.layout().num_tensors(); ++i) {
+    const vps::TensorSpec& spec = world.layout().manifest().tensor(i).spec;
+    const vps::Box box = world.layout().LocalBox(rank, i);
     tensors.push_back(
-        {{"index", region.tensor},
+        {{"index", i},
          {"name", spec.name()},
          {"state", spec.state()},
-         {"local_shape", std::vector<int64_t>(region.local_shape.begin(),
-                                              region.local_shape.end())}});
-  });
+         {"local_shape",
+          std::vector<int64_t>(box.shape().begin(), box.shape().end())}});
+  }
   return tensors;
 }
 

@@ -1,5 +1,6 @@
 #include "agent/runtime/transfer_call.h"
 
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 using Word = Orders::Word;
+
+// A commit takes milliseconds; an operator that is away is worth a line.
+constexpr std::chrono::seconds kQuietDoubt{5};
 
 }  // namespace
 
@@ -60,6 +64,19 @@ absl::StatusOr<TransferOutcome> TransferCall::Fail(absl::string_view stage,
   return Keep("failure");
 }
 
+absl::StatusOr<Word> TransferCall::WaitInDoubt() {
+  // The job may or may not be in the new generation by now, so no time may end
+  // this wait; but people should be able to see it.
+  absl::StatusOr<Word> word =
+      orders_.WaitForOutcome(generation_, Deadline::After(kQuietDoubt));
+  if (!absl::IsDeadlineExceeded(word.status())) return word;
+  fprintf(stderr,
+          "dynatrain: generation=%llu in doubt: verified, and waits to be told "
+          "commit or abort\n",
+          static_cast<unsigned long long>(generation_));
+  return orders_.WaitForOutcome(generation_, Deadline::Never());
+}
+
 absl::StatusOr<TransferOutcome> TransferCall::MoveAndWait(
     const Orders::Cancellation& cancel) {
   const auto moved = transition_.Run(
@@ -84,9 +101,7 @@ absl::StatusOr<TransferOutcome> TransferCall::MoveAndWait(
                          {"bytes_sent", moved->bytes_sent},
                          {"bytes_received", moved->bytes_received},
                          {"times_ms", report_["times_ms"]}}));
-  // In doubt: the job may or may not be in the new generation by now.
-  ASSIGN_OR_RETURN(const Word outcome,
-                   orders_.WaitForOutcome(generation_, Deadline::Never()));
+  ASSIGN_OR_RETURN(const Word outcome, WaitInDoubt());
   Lap("commit");
   transition_.Release();
   if (outcome == Word::kAbort) return Keep("abort");

@@ -35,6 +35,7 @@ class TransferCall {
  private:
   absl::StatusOr<TransferOutcome> MoveAndWait(
       const Orders::Cancellation& cancel);
+  absl::StatusOr<Orders::Word> WaitInDoubt();
   // Reports the failure and waits until the agent has heard of it.
   absl::StatusOr<TransferOutcome> Fail(absl::string_view stage,
                                        const absl::Status& why);

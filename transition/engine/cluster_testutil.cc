@@ -1,8 +1,10 @@
 #include "transition/engine/cluster_testutil.h"
 
-#include <set>
+#include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -45,13 +47,8 @@ void TestCluster::Start(const World& world) {
   }
 }
 
-absl::StatusOr<TransferReport> TestCluster::RunOne(const PlanInput& input,
-                                                   uint64_t process_id,
-                                                   const Part& part,
-                                                   Outcome& outcome,
-                                                   Deadline deadline) {
-  Member& self = member(process_id);
-  ASSIGN_OR_RETURN(const ProcessPlan plan, PlanForProcess(input, process_id));
+absl::StatusOr<Links> TestCluster::ConnectOne(const PlanInput& input,
+                                              const ProcessPlan& plan) {
   ConnectRequest request;
   request.generation = generation_;
   request.attempt = input.AgreementDigest();
@@ -59,20 +56,28 @@ absl::StatusOr<TransferReport> TestCluster::RunOne(const PlanInput& input,
       StagingBudget{.per_direction_bytes = 64 << 10}
           .PerDirection(plan.peers.size())
           .value();
+  const uint32_t own_member =
+      plan.source_rank >= 0 ? input.source().process(plan.source_rank).member
+                            : input.target().process(plan.target_rank).member;
   for (const PeerExchange& peer : plan.peers) {
     request.peers.push_back(
         {.process_id = peer.peer.id,
          .data_address = member(peer.peer.id).transport->address(),
-         .same_member = peer.peer.member ==
-                        (plan.source_rank >= 0
-                             ? input.source().process(plan.source_rank).member
-                             : input.target().process(plan.target_rank).member),
+         .same_member = peer.peer.member == own_member,
          .name = absl::StrCat("process ", peer.peer.id)});
   }
-  static const Cancellation never;
-  const Cancellation& cancel = part.cancel == nullptr ? never : *part.cancel;
-  ASSIGN_OR_RETURN(outcome.links,
-                   self.transport->Connect(request, deadline, never));
+  const Cancellation never;
+  return member(plan.process_id)
+      .transport->Connect(request, Deadline::After(std::chrono::seconds(60)),
+                          never);
+}
+
+absl::StatusOr<TransferReport> TestCluster::MoveOne(const PlanInput& input,
+                                                    const ProcessPlan& plan,
+                                                    const Part& part,
+                                                    Outcome& outcome,
+                                                    Deadline deadline) {
+  Member& self = member(plan.process_id);
   std::unique_ptr<Bindings> source, targets;
   if (plan.source_rank >= 0) {
     source = std::make_unique<Bindings>(input.source().layout(),
@@ -93,33 +98,46 @@ absl::StatusOr<TransferReport> TestCluster::RunOne(const PlanInput& input,
   transfer.links = &outcome.links;
   transfer.blobs = self.blobs;
   transfer.hooks = &part.hooks;
-  return RunTransfer(transfer, deadline, cancel);
+  const Cancellation never;
+  return RunTransfer(transfer, deadline,
+                     part.cancel == nullptr ? never : *part.cancel);
 }
 
 std::map<uint64_t, TestCluster::Outcome> TestCluster::Run(
     const PlanInput& input, std::map<uint64_t, Part> parts,
     std::chrono::milliseconds limit) {
   ++generation_;
-  std::set<uint64_t> ids;
-  for (const World* world : {&input.source(), &input.target()}) {
-    for (const Process& process : world->processes()) ids.insert(process.id);
-  }
+  std::map<uint64_t, ProcessPlan> plans;
   std::map<uint64_t, Outcome> outcomes;
-  for (uint64_t id : ids) {
-    GetOrMake(id);
-    parts[id];
-    outcomes[id].target = TensorState::Allocate(
-        input.target(), input.target().RankOf(id).value_or(-1), random_);
+  for (const World* world : {&input.source(), &input.target()}) {
+    for (const Process& process : world->processes()) {
+      GetOrMake(process.id);
+      parts[process.id];
+      plans[process.id] = PlanForProcess(input, process.id).value();
+      outcomes[process.id].target = TensorState::Allocate(
+          input.target(), input.target().RankOf(process.id).value_or(-1),
+          random_);
+    }
   }
-  std::vector<std::thread> threads;
-  for (uint64_t id : ids) {
-    threads.emplace_back([this, &input, id, &part = parts[id],
-                          &outcome = outcomes[id], limit] {
-      outcome.report = RunOne(input, id, part, outcome, Deadline::After(limit));
-    });
+  const auto on_all = [&](const std::function<void(uint64_t id)>& work) {
+    std::vector<std::thread> threads;
+    for (const auto& [id, plan] : plans) {
+      threads.emplace_back([&work, id = id] { work(id); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  };
+  on_all([&](uint64_t id) {
+    outcomes.at(id).links = ConnectOne(input, plans.at(id)).value();
+  });
+  const Deadline deadline = Deadline::After(limit);
+  on_all([&](uint64_t id) {
+    Outcome& outcome = outcomes.at(id);
+    outcome.report =
+        MoveOne(input, plans.at(id), parts.at(id), outcome, deadline);
+  });
+  for (const auto& [id, plan] : plans) {
+    member(id).transport->Forget(generation_);
   }
-  for (std::thread& thread : threads) thread.join();
-  for (uint64_t id : ids) member(id).transport->Forget(generation_);
   return outcomes;
 }
 

@@ -52,7 +52,8 @@ class TestCluster {
   void Start(const World& world);
   Member& member(uint64_t process_id) { return *members_.at(process_id); }
 
-  // All processes of both worlds take part, each in its thread.
+  // All processes of both worlds take part, each in its thread. Links are made
+  // first; `limit` is for the transfer alone.
   std::map<uint64_t, Outcome> Run(
       const PlanInput& input, std::map<uint64_t, Part> parts = {},
       std::chrono::milliseconds limit = std::chrono::milliseconds(60'000));
@@ -61,9 +62,12 @@ class TestCluster {
 
  private:
   Member& GetOrMake(uint64_t process_id);
-  absl::StatusOr<TransferReport> RunOne(const PlanInput& input,
-                                        uint64_t process_id, const Part& part,
-                                        Outcome& outcome, Deadline deadline);
+  absl::StatusOr<Links> ConnectOne(const PlanInput& input,
+                                   const ProcessPlan& plan);
+  absl::StatusOr<TransferReport> MoveOne(const PlanInput& input,
+                                         const ProcessPlan& plan,
+                                         const Part& part, Outcome& outcome,
+                                         Deadline deadline);
 
   std::mt19937_64 random_;
   uint64_t generation_ = 1;

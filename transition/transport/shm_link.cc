@@ -127,10 +127,10 @@ ShmLink::~ShmLink() { munmap(shared_, kHeaderBytes + 2 * ring_bytes_); }
 
 void ShmLink::RingBell() {
   const int other = 1 - static_cast<int>(side_);
-  // Orders our counter's store before this load; the sleeper orders its flag
-  // before its last look at the counters. One of the two sees the other.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (shared_->sleeps[other].load(std::memory_order_relaxed) == 0) return;
+  // Our counter was stored before this load, and the sleeper stores its flag
+  // before its last look at the counters, all of it sequentially consistent:
+  // one of the two sees the other.
+  if (shared_->sleeps[other].load() == 0) return;
   if (shared_->sleeps[other].exchange(0) == 0) return;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t n =
@@ -191,8 +191,7 @@ absl::StatusOr<size_t> ShmLink::Read(absl::Span<std::byte> bytes) {
 
 bool ShmLink::PrepareToWait(bool want_space, std::vector<pollfd>* fds) {
   std::atomic<uint32_t>& sleeps = shared_->sleeps[static_cast<int>(side_)];
-  sleeps.store(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  sleeps.store(1);
   const absl::StatusOr<absl::Span<const std::byte>> bytes = Available();
   const absl::StatusOr<absl::Span<std::byte>> space = Space();
   if (!bytes.ok() || !bytes->empty() || !space.ok() ||

@@ -16,7 +16,7 @@ absl::Status Impossible(uint64_t written, uint64_t read, size_t capacity) {
 }  // namespace
 
 absl::StatusOr<absl::Span<std::byte>> ShmRingWriter::Space() const {
-  const uint64_t read = control_->read.load(std::memory_order_acquire);
+  const uint64_t read = control_->read.load();
   const uint64_t used = written_ - read;
   if (used > capacity_) return Impossible(written_, read, capacity_);
   const size_t at = written_ & (capacity_ - 1);
@@ -26,11 +26,11 @@ absl::StatusOr<absl::Span<std::byte>> ShmRingWriter::Space() const {
 
 void ShmRingWriter::Commit(size_t bytes) {
   written_ += bytes;
-  control_->written.store(written_, std::memory_order_release);
+  control_->written.store(written_);
 }
 
 absl::StatusOr<absl::Span<const std::byte>> ShmRingReader::Available() const {
-  const uint64_t written = control_->written.load(std::memory_order_acquire);
+  const uint64_t written = control_->written.load();
   const uint64_t used = written - read_;
   if (used > capacity_) return Impossible(written, read_, capacity_);
   const size_t at = read_ & (capacity_ - 1);
@@ -40,7 +40,7 @@ absl::StatusOr<absl::Span<const std::byte>> ShmRingReader::Available() const {
 
 void ShmRingReader::Consume(size_t bytes) {
   read_ += bytes;
-  control_->read.store(read_, std::memory_order_release);
+  control_->read.store(read_);
 }
 
 }  // namespace dynatrain::transition

@@ -11,8 +11,9 @@
 
 namespace dynatrain::transition {
 
-// In shared memory. The counters only grow; a line of its own for each, since
-// the two processes write them at the same time.
+// In shared memory. The counters only grow; a cache line of its own for each,
+// since the two processes write them at the same time. Accesses are
+// sequentially consistent: who is about to sleep relies on it (shm_link.cc).
 struct ShmRingControl {
   alignas(64) std::atomic<uint64_t> written;
   alignas(64) std::atomic<uint64_t> read;
