@@ -41,6 +41,8 @@ ABSL_FLAG(std::string, agent_image, "",
 ABSL_FLAG(int, agent_port, 7070, "port that the agents serve");
 ABSL_FLAG(std::string, health_address, ":8081",
           "where /healthz and /readyz are served");
+ABSL_FLAG(absl::Duration, api_timeout, absl::Seconds(15),
+          "a request to the API server takes at most this, with all attempts");
 ABSL_FLAG(int, workers, 4, "how many jobs are looked at at once");
 ABSL_FLAG(std::string, log_level, "info", "debug, info, warn or error");
 ABSL_FLAG(std::vector<std::string>, failpoint, {},
@@ -58,7 +60,8 @@ namespace {
 void SetUpFlags() {
   absl::SetProgramUsageMessage(
       "resizes running training jobs on Kubernetes.\n\nUsage: "
-      "dynatrain-operator --agent_image=IMAGE [flags]");
+      "dynatrain-operator --agent-image=IMAGE [flags]\n\nFlags may be "
+      "written with dashes or underscores.");
   absl::FlagsUsageConfig config;
   const auto ours = [](absl::string_view file) {
     return absl::EndsWith(file, "operator/main.cc");
@@ -149,7 +152,8 @@ absl::Status Run() {
   ASSIGN_OR_RETURN(JobKeys keys,
                    JobKeys::FromFile(absl::GetFlag(FLAGS_root_secret_file)));
   ASSIGN_OR_RETURN(CredentialSources sources, Sources());
-  HttpKubeClient client(std::make_shared<Credentials>(std::move(sources)));
+  HttpKubeClient client(std::make_shared<Credentials>(std::move(sources)),
+                        {.deadline = absl::GetFlag(FLAGS_api_timeout)});
   Driver driver(&client, std::move(keys), agent::NewAgentClient, Decide,
                 std::move(options));
   driver.Start();

@@ -81,14 +81,15 @@ bool AgentLink::TooEarlyFor(const std::string& key) const {
          absl::Now() < sent_.not_before;
 }
 
-void AgentLink::Send(AgentCommand command) {
+bool AgentLink::Send(AgentCommand command) {
   absl::MutexLock lock(&mutex_);
   if (TooEarlyFor(command.key)) {
     sent_.wanted_again = true;
-    return;
+    return false;
   }
   sent_ = Last{.key = command.key};
   queue_.push_back(std::move(command));
+  return true;
 }
 
 void AgentLink::Flush(absl::Duration timeout) {

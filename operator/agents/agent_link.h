@@ -74,8 +74,8 @@ class AgentLink {
   // Queues `command`, unless the last one has the same key and what came of it
   // can't be seen yet: it is queued or under way, it was obeyed and no Observe
   // since has been answered, or it failed a moment ago. on_change or on_failure
-  // is called when it makes sense to ask again.
-  void Send(AgentCommand command);
+  // is called when it makes sense to ask again. Returns whether it was queued.
+  bool Send(AgentCommand command);
   // Waits until all queued commands were answered or failed: for fail points.
   void Flush(absl::Duration timeout);
 

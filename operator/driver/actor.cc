@@ -265,26 +265,26 @@ void Actor::Broadcast(absl::string_view name, const Fence& fence,
   const std::string key = absl::StrCat(name, " generation=", fence.generation,
                                        " term=", fence.term);
   const std::string text = absl::StrCat(key, detail.empty() ? "" : " ", detail);
-  std::string serials;
-  for (const AgentTarget& target : targets) {
-    absl::StrAppend(&serials, serials.empty() ? "" : ",", target.serial);
-  }
-  spdlog::info("msg=\"send\" {} command=\"{}\" to={}", Log(), text, serials);
+  const FailPoints& points = *targets_.fail_points;
   Hit("before-send", name);
-  bool first = true;
+  std::string serials;
   std::vector<AgentLink*> links;
   for (const AgentTarget& target : targets) {
     AgentLink* const link = runtime_.Link(target.serial, target.address);
-    if (link == nullptr) continue;
+    if (link == nullptr ||
+        !link->Send({.key = key, .text = text, .send = send})) {
+      continue;
+    }
     links.push_back(link);
-    link->Send({.key = key, .text = text, .send = send});
-    if (std::exchange(first, false) &&
-        targets_.fail_points->IsSet(absl::StrCat("amid-send-", name))) {
+    absl::StrAppend(&serials, serials.empty() ? "" : ",", target.serial);
+    if (links.size() == 1 && points.IsSet(absl::StrCat("amid-send-", name))) {
       link->Flush(kFlush);
       Hit("amid-send", name);
     }
   }
-  if (!targets_.fail_points->IsSet(absl::StrCat("after-send-", name))) return;
+  if (links.empty()) return;
+  spdlog::info("msg=\"send\" {} command=\"{}\" to={}", Log(), text, serials);
+  if (!points.IsSet(absl::StrCat("after-send-", name))) return;
   for (AgentLink* const link : links) link->Flush(kFlush);
   Hit("after-send", name);
 }

@@ -29,6 +29,7 @@ std::pair<std::string, std::string> Split(const std::string& key) {
 
 InformerOptions PodOptionsOf(InformerOptions options) {
   options.trim = TrimPod;
+  options.group_of = KeyOfPod;
   return options;
 }
 
@@ -99,8 +100,8 @@ std::set<std::string> Driver::UidsOf(const std::string& key,
                                      const SharedJson& job) {
   std::set<std::string> uids;
   if (job != nullptr) uids.insert(UidOf(*job));
-  for (const SharedJson& pod : pods_.cache().All()) {
-    if (KeyOfPod(*pod) == key) uids.insert(OwnerUidOf(*pod));
+  for (const SharedJson& pod : pods_.cache().All(key)) {
+    uids.insert(OwnerUidOf(*pod));
   }
   absl::MutexLock lock(&mutex_);
   for (const auto& [uid, entry] : runtimes_) {
@@ -128,7 +129,7 @@ absl::Status Driver::Round(const std::string& key, const std::string& uid,
   if (runtime.deposed) return absl::OkStatus();
   ASSIGN_OR_RETURN(
       const Snapshot snapshot,
-      Observe(options_.self, job, ns, name, pods_.cache(), runtime));
+      Observe(options_.self, job, ns, name, pods_.cache().All(key), runtime));
   if (snapshot.job_gone && snapshot.pods.empty()) {
     Drop(uid);
     return absl::OkStatus();

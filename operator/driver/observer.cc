@@ -5,38 +5,34 @@
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "operator/driver/pod_view.h"
-#include "operator/reconcile/pod.h"
 #include "spdlog/spdlog.h"
 
 namespace dynatrain::control {
 
-std::vector<PodView> PodsOf(const ObjectCache& cache, const std::string& ns,
-                            const std::string& job_name,
+std::vector<PodView> PodsOf(const std::vector<SharedJson>& pods,
                             const std::string& uid) {
-  std::vector<PodView> pods;
-  for (const SharedJson& pod : cache.All()) {
-    if (NamespaceOf(*pod) != ns || LabelOf(*pod, kJobLabel) != job_name ||
-        OwnerUidOf(*pod) != uid) {
-      continue;
-    }
+  std::vector<PodView> views;
+  for (const SharedJson& pod : pods) {
+    if (OwnerUidOf(*pod) != uid) continue;
     absl::StatusOr<PodView> view = PodViewOf(*pod);
     if (view.ok()) {
-      pods.push_back(*std::move(view));
+      views.push_back(*std::move(view));
     } else {
       spdlog::warn("msg=\"pod passed over\" error=\"{}\"",
                    view.status().ToString());
     }
   }
-  std::sort(pods.begin(), pods.end(), [](const PodView& a, const PodView& b) {
+  std::sort(views.begin(), views.end(), [](const PodView& a, const PodView& b) {
     return a.serial < b.serial;
   });
-  return pods;
+  return views;
 }
 
 absl::StatusOr<Snapshot> Observe(const OperatorIdentity& self,
                                  const SharedJson& job, const std::string& ns,
                                  const std::string& name,
-                                 const ObjectCache& pods, JobRuntime& runtime) {
+                                 const std::vector<SharedJson>& pods,
+                                 JobRuntime& runtime) {
   Snapshot snapshot;
   if (job != nullptr) {
     ASSIGN_OR_RETURN(snapshot.job, api::ParseJob(job->dump()));
@@ -46,7 +42,7 @@ absl::StatusOr<Snapshot> Observe(const OperatorIdentity& self,
     snapshot.job.metadata.name = name;
     snapshot.job.metadata.uid = runtime.uid();
   }
-  snapshot.pods = PodsOf(pods, ns, name, runtime.uid());
+  snapshot.pods = PodsOf(pods, runtime.uid());
   runtime.Connect(snapshot.pods);
   snapshot.agents = runtime.Observations();
   // After the observations: an age of theirs must not be negative.

@@ -19,18 +19,19 @@ struct OperatorIdentity {
   int agent_port = 7070;
 };
 
-// The pods in `cache` that the job with `uid` owns, in the order of serials.
-std::vector<PodView> PodsOf(const ObjectCache& cache, const std::string& ns,
-                            const std::string& job_name,
+// Those of `pods` that the job with `uid` owns, in the order of serials.
+std::vector<PodView> PodsOf(const std::vector<SharedJson>& pods,
                             const std::string& uid);
 
 // Reads the job, its pods and its agents; `job` is null if the job is gone,
-// then `ns` and `name` tell which it was. Connects to new agents on the way.
+// then `ns` and `name` tell which it was. `pods` are those with the job's
+// name: some may belong to a namesake. Connects to new agents on the way.
 // kInvalidArgument if the object can't be read at all.
 absl::StatusOr<Snapshot> Observe(const OperatorIdentity& self,
                                  const SharedJson& job, const std::string& ns,
                                  const std::string& name,
-                                 const ObjectCache& pods, JobRuntime& runtime);
+                                 const std::vector<SharedJson>& pods,
+                                 JobRuntime& runtime);
 
 }  // namespace dynatrain::control
 

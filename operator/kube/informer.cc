@@ -19,6 +19,7 @@ Informer::Informer(KubeClient* client, Resource resource, Selection selection,
       selection_(std::move(selection)),
       on_change_(std::move(on_change)),
       options_(std::move(options)),
+      cache_(options_.group_of),
       backoff_(options_.backoff),
       rng_(std::random_device()()) {}
 

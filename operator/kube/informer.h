@@ -35,6 +35,7 @@ struct InformerOptions {
   BackoffOptions backoff;
   // Reduces an object to what is read of it, before it is kept.
   std::function<void(Json&)> trim;
+  ObjectCache::GroupOf group_of;
 };
 
 // Thread-safe.

@@ -27,16 +27,41 @@ std::vector<SharedJson> ObjectCache::All() const {
   return all;
 }
 
+std::vector<SharedJson> ObjectCache::All(const std::string& group) const {
+  absl::MutexLock lock(&mutex_);
+  std::vector<SharedJson> all;
+  const auto it = groups_.find(group);
+  if (it == groups_.end()) return all;
+  for (const Key& key : it->second) all.push_back(objects_.at(key));
+  return all;
+}
+
+void ObjectCache::Set(const Key& key, SharedJson object) {
+  const auto it = objects_.find(key);
+  if (it != objects_.end() && group_of_ != nullptr) {
+    const auto group = groups_.find(group_of_(*it->second));
+    group->second.erase(key);
+    if (group->second.empty()) groups_.erase(group);
+  }
+  if (object == nullptr) {
+    objects_.erase(key);
+    return;
+  }
+  if (group_of_ != nullptr) groups_[group_of_(*object)].insert(key);
+  objects_[key] = std::move(object);
+}
+
 std::vector<ObjectChange> ObjectCache::Put(Json object) {
-  SharedJson& slot = objects_[KeyOf(object)];
-  if (slot != nullptr &&
-      !IsNewer(ResourceVersionOf(object), ResourceVersionOf(*slot))) {
+  const Key key = KeyOf(object);
+  ObjectChange change;
+  const auto it = objects_.find(key);
+  if (it != objects_.end()) change.before = it->second;
+  if (change.before != nullptr &&
+      !IsNewer(ResourceVersionOf(object), ResourceVersionOf(*change.before))) {
     return {};
   }
-  ObjectChange change;
-  change.before = slot;
-  slot = std::make_shared<const Json>(std::move(object));
-  change.after = slot;
+  change.after = std::make_shared<const Json>(std::move(object));
+  Set(key, change.after);
   return {change};
 }
 
@@ -49,7 +74,7 @@ std::vector<ObjectChange> ObjectCache::Remove(const Json& object) {
   }
   ObjectChange change;
   change.before = it->second;
-  objects_.erase(it);
+  Set(KeyOf(object), nullptr);
   return {change};
 }
 
@@ -63,16 +88,14 @@ std::vector<ObjectChange> ObjectCache::Replace(ObjectList list) {
       changes.push_back(std::move(change));
     }
   }
-  for (auto it = objects_.begin(); it != objects_.end();) {
-    const bool gone =
-        !listed.contains(it->first) &&
-        !IsNewer(ResourceVersionOf(*it->second), list.resource_version);
-    if (!gone) {
-      ++it;
+  const std::map<Key, SharedJson> before = objects_;
+  for (const auto& [key, object] : before) {
+    if (listed.contains(key) ||
+        IsNewer(ResourceVersionOf(*object), list.resource_version)) {
       continue;
     }
-    changes.push_back({.before = it->second, .after = nullptr});
-    it = objects_.erase(it);
+    changes.push_back({.before = object, .after = nullptr});
+    Set(key, nullptr);
   }
   resource_version_ = list.resource_version;
   return changes;

@@ -7,8 +7,10 @@
 #ifndef OPERATOR_KUBE_OBJECT_CACHE_H_
 #define OPERATOR_KUBE_OBJECT_CACHE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,9 +38,16 @@ class ObjectCache {
   // (namespace, name)
   using Key = std::pair<std::string, std::string>;
 
+  // Groups objects: All() of one group costs its size only.
+  using GroupOf = std::function<std::string(const Json&)>;
+
+  explicit ObjectCache(GroupOf group_of = nullptr)
+      : group_of_(std::move(group_of)) {}
+
   // Null if there is none.
   SharedJson Find(absl::string_view ns, absl::string_view name) const;
   std::vector<SharedJson> All() const;
+  std::vector<SharedJson> All(const std::string& group) const;
 
   // A complete list took the place of what was known. Returns what that
   // changed; deletions that no event told of are among it.
@@ -59,8 +68,14 @@ class ObjectCache {
   std::vector<ObjectChange> Remove(const Json& object)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // All changes of `objects_` and `groups_` go through this; null removes.
+  void Set(const Key& key, SharedJson object)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const GroupOf group_of_;
   mutable absl::Mutex mutex_;
   std::map<Key, SharedJson> objects_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::set<Key>> groups_ ABSL_GUARDED_BY(mutex_);
   std::string resource_version_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -46,6 +46,20 @@ TEST(ObjectCacheTest, ARelistDeliversMissedDeletionsAndKeepsTheRest) {
   EXPECT_EQ(changes[1].after, nullptr);
 }
 
+TEST(ObjectCacheTest, GroupsFollowTheObjects) {
+  ObjectCache cache(
+      [](const Json& object) { return NameOf(object).substr(0, 1); });
+  cache.Replace({{Object("a1", 5), Object("a2", 6), Object("b1", 7)}, "10"});
+  EXPECT_THAT(cache.All("a"), SizeIs(2));
+  cache.Apply({Type::kModified, Object("a1", 11)});
+  cache.Apply({Type::kDeleted, Object("a2", 12)});
+  ASSERT_THAT(cache.All("a"), SizeIs(1));
+  EXPECT_EQ(ResourceVersionOf(*cache.All("a")[0]), "11");
+  cache.Replace({{}, "20"});
+  EXPECT_THAT(cache.All("a"), IsEmpty());
+  EXPECT_THAT(cache.All("b"), IsEmpty());
+}
+
 TEST(ObjectCacheTest, ReadsItsOwnWriteBeforeTheWatchTells) {
   ObjectCache cache;
   cache.Replace({{Object("a", 5)}, "10"});

@@ -13,12 +13,6 @@ const Resource& Pods() {
   return *resource;
 }
 
-const Resource& Nodes() {
-  static const auto* const resource =
-      new Resource{"", "v1", "nodes", "Node", /*namespaced=*/false};
-  return *resource;
-}
-
 const Resource& TrainingJobs() {
   static const auto* const resource = new Resource{
       "dynatrain.io", "v1alpha1", "elastictrainingjobs", "ElasticTrainingJob"};
@@ -28,13 +22,6 @@ const Resource& TrainingJobs() {
 const Resource& Events() {
   static const auto* const resource =
       new Resource{"events.k8s.io", "v1", "events", "Event"};
-  return *resource;
-}
-
-const Resource& AccessReviews() {
-  static const auto* const resource =
-      new Resource{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
-                   "SelfSubjectAccessReview", /*namespaced=*/false};
   return *resource;
 }
 

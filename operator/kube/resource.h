@@ -23,10 +23,8 @@ struct Resource {
 };
 
 const Resource& Pods();
-const Resource& Nodes();
-const Resource& TrainingJobs();   // elastictrainingjobs.dynatrain.io
-const Resource& Events();         // events.k8s.io
-const Resource& AccessReviews();  // selfsubjectaccessreviews
+const Resource& TrainingJobs();  // elastictrainingjobs.dynatrain.io
+const Resource& Events();        // events.k8s.io
 
 // "/api/v1/namespaces/a/pods"; all namespaces if `ns` is empty.
 std::string CollectionPath(const Resource& resource, absl::string_view ns);

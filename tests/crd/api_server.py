@@ -84,6 +84,10 @@ class ApiServer:
         """The certificate that the server shows is its own authority."""
         return self._folder / "certificates" / "apiserver.crt"
 
+    def signal_server(self, number: int) -> None:
+        """Sends a signal to kube-apiserver; etcd goes on."""
+        self._processes[-1].send_signal(number)
+
     def wait_for(self, what: str, *arguments: str) -> None:
         """Returns once kubectl succeeds with these arguments."""
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -380,6 +380,7 @@ void FakeAgent::Tick(absl::Time now) {
       ForRanks([&](int rank) {
         return participant_.RankVerified(rank, participant_.generation());
       });
+      in_doubt_since_ = now;
     }
   }
   if (finished_ && !transition::IsOver(participant_.phase())) return;
@@ -397,13 +398,17 @@ absl::Status FakeAgent::Obey(const char* name, const Fence& fence,
   const Phase before = participant_.phase();
   const absl::Status status = command();
   ++version_;
-  log_(Json({{"serial", options_.serial},
-             {"command", name},
-             {"term", fence.term},
-             {"generation", fence.generation},
-             {"phase", std::string(transition::PhaseName(before))},
-             {"outcome", status.ok() ? "OK" : std::string(status.message())}})
-           .dump());
+  Json line = {{"serial", options_.serial},
+               {"command", name},
+               {"term", fence.term},
+               {"generation", fence.generation},
+               {"phase", std::string(transition::PhaseName(before))},
+               {"outcome", status.ok() ? "OK" : std::string(status.message())}};
+  if (before == Phase::kVerified) {
+    line["in_doubt_ms"] =
+        absl::ToDoubleMilliseconds(absl::Now() - in_doubt_since_);
+  }
+  log_(line.dump());
   return status;
 }
 

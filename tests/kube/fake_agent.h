@@ -107,6 +107,7 @@ class FakeAgent {
   absl::Time next_step_ ABSL_GUARDED_BY(mutex_);
   absl::Time prepared_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   absl::Time verified_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  absl::Time in_doubt_since_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Time> killed_at_ ABSL_GUARDED_BY(mutex_);
   std::optional<int> exit_code_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Service> service_;

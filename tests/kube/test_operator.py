@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import signal
 import subprocess
 from typing import Any
@@ -161,6 +162,81 @@ def test_agents_wait_in_doubt_for_an_operator_that_is_away(world: World) -> None
     world.operator(name="next")
     assert world.wait_settled(3)["generation"] == 2
     assert_no_nonsense(world)
+
+
+def test_an_api_server_that_hangs_costs_time_and_nothing_else(world: World) -> None:
+    operator = world.operator("--api-timeout=2s")
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    world.scale(3)
+    world.wait("it has begun", lambda: world.status()["transition"]["generation"] == 2)
+    world.api.signal_server(signal.SIGSTOP)
+    try:
+        world.wait("the operator notices", lambda: "DEADLINE_EXCEEDED" in world.log() or "UNAVAILABLE" in world.log())
+    finally:
+        world.api.signal_server(signal.SIGCONT)
+    assert world.wait_settled(3)["generation"] in (2, 3)
+    assert operator.poll() is None
+    assert_no_nonsense(world)
+
+
+def test_agents_that_are_silent_for_a_while_are_waited_for(world: World) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    node = world.processes("node")[0]
+    node.send_signal(signal.SIGSTOP)
+    world.wait("the operator notices", lambda: "agent silent" in world.log())
+    node.send_signal(signal.SIGCONT)
+    world.scale(3)
+    world.wait_settled(3)
+    assert len(world.pods()) == 3
+    assert_no_nonsense(world)
+
+
+def test_many_jobs_at_once(world: World) -> None:
+    world.operator()
+    names = [f"job-{i}" for i in range(12)]
+    for name in names:
+        world.apply(2, name=name)
+    for name in names:
+        world.wait(f"{name} trains", lambda name=name: world.status(name).get("replicas") == 2)
+    assert len(world.pods()) == 24
+
+
+def test_the_commit_reaches_the_agents_at_once(world: World) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2)
+    for replicas in (3, 2, 3, 2, 3):
+        world.scale(replicas)
+        world.wait_settled(replicas)
+    waits = sorted(line["in_doubt_ms"] for line in world.commands() if line["command"] == "Commit" and "in_doubt_ms" in line)
+    print("ms from Verified to Commit:", waits)
+    # One status write and one round trip; generous, for a machine that does other things too.
+    assert waits[len(waits) // 2] < 150, waits
+
+
+@pytest.mark.long
+def test_fifty_resizes_leave_the_operator_as_it_was(world: World) -> None:
+    operator = world.operator()
+    world.apply(2)
+    world.wait_settled(2)
+
+    def footprint() -> tuple[int, int, int]:
+        process = pathlib.Path("/proc") / str(operator.pid)
+        rss_kib = int((process / "status").read_text().split("VmRSS:")[1].split()[0])
+        return len(list((process / "task").iterdir())), len(list((process / "fd").iterdir())), rss_kib
+
+    for round_number in range(50):
+        if round_number == 10:
+            before = footprint()
+        world.scale(3 - round_number % 2)
+        world.wait_settled(3 - round_number % 2)
+    threads, files, rss_kib = footprint()
+    assert threads <= before[0] + 2
+    assert files <= before[1] + 4
+    assert rss_kib <= before[2] * 1.2
 
 
 def test_what_happened_is_told_in_events(world: World) -> None:
