@@ -56,7 +56,7 @@ def decide(transition: Transition, need: Need) -> str:
     if wanted <= limit:
         return COLD
     raise Refused(
-        f"needs {_mib(wanted)}, the container has {_mib(limit)}: {_mib(used)} are in "
+        f"needs {_mib(wanted)}, the container has {limit // MIB} MiB: {_mib(used)} are in "
         f"use, and {ranks} rank{'s' * (ranks > 1)} of {transition.target_text} "
         f"need {_mib(need.state_bytes)} for the new state and "
         f"{_mib(need.staging_bytes)} for staging each while the old state is kept"

@@ -110,10 +110,10 @@ def test_dropout_and_the_loop_go_on_as_if_nothing_had_happened(
             operator.wait_step(3)
             if swap:
                 operator.transition("dp2,tp1", [1, 0])
-            operator.wait_steps_more(5)
+            operator.wait_step(15)
             runs.append(operator.losses())
     common = set.intersection(*(set(run) for run in runs))
-    assert len(common) > 8
+    assert len(common) >= 15
     for step in common:
         assert len({run[step] for run in runs}) == 1, step
 
@@ -153,7 +153,7 @@ def test_memory_decides_how_far_a_preparation_goes(tmp_path: pathlib.Path) -> No
         operator.transition("dp2,tp1", [0, 1])
         operator.wait_step(2)
         operator.memory_used_bytes = 100 << 20
-        operator.memory_limit_bytes = (100 << 20) + 50_000
+        operator.memory_limit_bytes = (100 << 20) + 4_000  # no gradients
         record = operator.transition("dp1,tp2", [0, 1])
         assert {m["mode"] for m in record.prepared.values()} == {"cold"}
         operator.memory_limit_bytes = 2 << 30
@@ -183,9 +183,13 @@ def test_threads_files_and_memory_stay_flat(
         pids = operator.pids().values()
     for pid in pids:
         lines = (tmp_path / f"usage.{pid}").read_text().splitlines()
-        last = {n["generation"]: n for n in map(json.loads, lines)}
+        # The next world is being built in some of a generation's steps: the least.
+        least: dict[int, dict[str, int]] = {}
+        for seen in map(json.loads, lines):
+            before = least.setdefault(seen["generation"], seen)
+            least[seen["generation"]] = {k: min(v, before[k]) for k, v in seen.items()}
         # Compare generations of the same layout, past the first ones' warming.
-        early, late = last[4], last[transitions // 3 * 3 + 1]
+        early, late = least[4], least[transitions // 3 * 3 + 1]
         assert late["groups"] == early["groups"]
         assert late["threads"] <= early["threads"] + 2
         assert late["fds"] <= early["fds"] + 2

@@ -1,0 +1,165 @@
+"""The example on the real stack: agents, runtime library, rank processes."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import time
+from collections import defaultdict
+
+import pytest
+from driver import Driver, Record, Sampler, TransitionFailed
+
+ROOT = pathlib.Path(__file__).parents[2]
+TRAIN = [sys.executable, str(ROOT / "examples" / "gpt" / "train.py")]
+SMALL = [sys.executable, str(pathlib.Path(__file__).parent / "programs" / "small.py")]
+BATCH = 24
+
+
+def start_time(pid: int) -> str:
+    """Tells a process from a later one with the same pid."""
+    text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    return text.rsplit(")", 1)[1].split()[19]
+
+
+def check_samples(folder: pathlib.Path, committed: int) -> None:
+    """Each index once among committed steps; tensor-parallel peers read the same."""
+    read: dict[int, dict[tuple[int, int], list[int]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for path in folder.glob("samples*"):
+        for line in path.read_text().splitlines():
+            _, step, dp, tp, index = map(int, line.split())
+            read[step][dp, tp].append(index)
+    seen: set[int] = set()
+    for step in range(1, committed + 1):
+        first = {dp: part for (dp, tp), part in read[step].items() if tp == 0}
+        for (dp, _), part in read[step].items():
+            assert part == first[dp], f"step {step}: peers at dp {dp} differ"
+        indices = [index for part in first.values() for index in part]
+        assert len(indices) == len(set(indices)) == BATCH, f"step {step}"
+        assert not seen & set(indices), f"step {step} reads a sample again"
+        seen |= set(indices)
+
+
+def static_losses(folder: pathlib.Path, steps: int) -> dict[int, float]:
+    with Driver(folder, [*TRAIN, "--steps", "400"]) as job:
+        job.start([0])
+        job.transition("dp1,tp1", [0])
+        job.wait_step(steps)
+        return job.losses()
+
+
+def test_sixty_steps_with_four_transitions_follow_the_static_run(
+    tmp_path: pathlib.Path,
+) -> None:
+    """dp2 → dp2,tp2 with joiners → dp3 without serial 0 → dp1,tp2 → dp2."""
+    program = ["bash", "-c", f'exec "$@" --log-samples {tmp_path}/samples.$$', "-"]
+    records: list[Record] = []
+    (tmp_path / "static").mkdir()
+    with Driver(tmp_path, [*program, *TRAIN, "--steps", "400"]) as job:
+        job.start([0, 1, 2, 3])
+        job.transition("dp2,tp1", [0, 1])
+        job.wait_step(4)
+        started = {r: (p, start_time(p)) for r, p in job.pids().items()}
+        for layout, serials in [
+            ("dp2,tp2", [0, 1, 2, 3]),
+            ("dp3,tp1", [1, 2, 3]),
+            ("dp1,tp2", [3, 2]),
+            ("dp2,tp1", [2, 3]),
+        ]:
+            with Sampler(lambda: job.step_of(job.members[0])).running() as sampler:
+                records.append(job.transition(layout, serials))
+            steps = [step for _, step in sampler.seen]
+            assert max(steps) - min(steps) >= 2, "the old world stood still"
+            job.wait_steps_more(3)
+        last = max(60, job.step_of(job.members[0]))
+        job.wait_step(last)
+        assert job.exit_code(0) == 86
+        now = {r: (p, start_time(p)) for r, p in job.pids().items() if r[0] in (2, 3)}
+        assert now == {r: started[r] for r in now} and len(now) == 2
+        losses = job.losses()
+    assert set(losses) >= set(range(1, last + 1))
+    check_samples(tmp_path, last)
+    static = static_losses(tmp_path / "static", last)
+    worst = max(abs(losses[s] / static[s] - 1) for s in range(1, last + 1))
+    print(f"{last} steps, worst relative difference {worst:.1e}")
+    assert worst <= 1e-4
+    for record in records:
+        modes = {part.mode for part in record.ranks.values()}
+        assert modes == {"warm"}
+        assert record.moved_bytes >= record.minimal_bytes > 0
+        print(f"{record.layout}: pause {record.pause_ms:.0f} ms, {record.wall_ms}")
+
+
+def test_a_model_never_seen_keeps_its_state_bit_for_bit(
+    tmp_path: pathlib.Path,
+) -> None:
+    """Odd sizes, tied weights, a frozen parameter, buffers, SGD with momentum."""
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    options = f'{{"dump": "{dumps}"}}'
+    with Driver(tmp_path, SMALL, environment={"SMALL": options}) as job:
+        job.start([0, 1, 2])
+        job.transition("dp2,tp1", [0, 1])
+        job.wait_step(2)
+        for layout, serials in [
+            ("dp3,tp1", [2, 0, 1]),
+            ("dp1,tp2", [1, 2]),
+            ("dp2,tp1", [2, 1]),
+        ]:
+            job.transition(layout, serials)
+            job.wait_steps_more(2)
+        last = job.step_of(1)
+    for step in range(1, last):
+        ended = (dumps / f"{step:04}.end").read_text()
+        assert ended == (dumps / f"{step:04}.begin").read_text(), f"after step {step}"
+
+
+def test_untold_state_is_refused_by_name_and_training_goes_on(
+    tmp_path: pathlib.Path,
+) -> None:
+    options = '{"grow": 3, "step_s": 0.1}'
+    with Driver(tmp_path, SMALL, environment={"SMALL": options}) as job:
+        job.start([0, 1])
+        job.transition("dp2,tp1", [0, 1])
+        job.wait_step(3)
+        says = r"attribute up\.history is a tensor that is neither"
+        with pytest.raises(TransitionFailed, match=says):
+            job.transition("dp1,tp2", [0, 1])
+        job.wait_steps_more(3)
+
+
+@pytest.mark.long
+def test_fifty_transitions_leave_processes_flat(tmp_path: pathlib.Path) -> None:
+    cycle = [("dp2,tp1", [0, 1]), ("dp1,tp2", [1, 0])]
+    with Driver(tmp_path, SMALL, environment={"SMALL": '{"tp": true}'}) as job:
+        job.start([0, 1])
+        usage = []
+        for count in range(51):
+            job.transition(*cycle[count % 2])
+            job.wait_steps_more(20)
+            time.sleep(0.5)  # retiring the old world comes after its first step
+            usage.append(resources(job.pids().values()))
+    (threads, files, kilobytes), (late_threads, late_files, late_kilobytes) = (
+        usage[4],
+        usage[50],
+    )
+    assert late_threads <= threads + 4 and late_files <= files + 4
+    assert late_kilobytes - kilobytes < 46 * 2 * 2_000
+
+
+def resources(pids: object) -> tuple[int, int, int]:
+    """Threads, open files and resident kilobytes of all together."""
+    totals = [0, 0, 0]
+    for pid in list(pids):  # type: ignore[call-overload]
+        folder = pathlib.Path(f"/proc/{pid}")
+        status = dict(
+            line.split(":", 1)
+            for line in (folder / "status").read_text().splitlines()
+            if ":" in line
+        )
+        totals[0] += int(status["Threads"])
+        totals[1] += len(list((folder / "fd").iterdir()))
+        totals[2] += int(status["VmRSS"].split()[0])
+    return totals[0], totals[1], totals[2]
