@@ -7,7 +7,10 @@ thread waits. With `generations()` the main thread trains instead.
 
 from __future__ import annotations
 
+import atexit
+import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -28,6 +31,7 @@ from dynatrain.transition import Transition
 from dynatrain.world import World
 
 _FAILED = 1
+_BUILDER_ENDS_S = 5.0
 _RETIRE_AFTER_S = 60.0  # the next world's first step should be over by then
 
 
@@ -58,7 +62,9 @@ class Job:
     def run(self) -> None:
         """Trains until the data is exhausted."""
         self._start(self._listen, "listener")
-        if (error := self._over.get()) is not None:
+        error = self._over.get()
+        self._end_builder()
+        if error is not None:
             raise error
 
     def generations(self) -> Iterator[World]:
@@ -73,6 +79,7 @@ class Job:
                 yield live.world
                 before = live.world
             if live.finished:
+                self._end_builder()
                 return self._retire(before)
         if (error := self._over.get()) is not None:
             raise error
@@ -172,10 +179,24 @@ class Job:
         if preparation.world is not None:
             preparation.world.retire()
         preparation.groups.destroy()
+        coming.ended.set()
 
     def _retire(self, world: World) -> None:
         world.retire()
         self._runtime.drop(world.generation)
+
+    def _end_builder(self) -> None:
+        """The job is done; a world that is being prepared will never be used.
+
+        A thread that is inside torch when the interpreter ends takes the
+        process down with a signal, so wait for it, or end without ceremony.
+        """
+        coming = self._coming
+        if coming is None:
+            return
+        coming.give_up()
+        if not coming.ended.wait(_BUILDER_ENDS_S):
+            atexit.register(_exit_at_once)
 
     def _start(self, work: Callable[[], None], name: str) -> None:
         def guarded() -> None:
@@ -187,3 +208,9 @@ class Job:
 
         # Daemonic: a process that failed must not live on for a builder.
         threading.Thread(target=guarded, name=f"dynatrain-{name}", daemon=True).start()
+
+
+def _exit_at_once() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(_FAILED if hasattr(sys, "last_value") else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -45,6 +46,7 @@ class Coming:
         self.preparation = preparation
         self.arrivals: queue.SimpleQueue[Arrival | None] = queue.SimpleQueue()
         self.checked = False  # the live world has the state that was planned
+        self.ended = threading.Event()  # it was given up, and all of it is gone
 
     def give_up(self) -> None:
         self.preparation.cancel()
@@ -146,9 +148,11 @@ class Live:
     def _report_resumed(self) -> None:
         world, arrival = self._world, self._arrival
         began = self._first_began or time.perf_counter()
-        times = dict(arrival.times_ms)
-        times["first_step"] = round((time.perf_counter() - began) * 1e3, 3)
-        pause = 0.0 if arrival.ended is None else (began - arrival.ended) * 1e3
+        times, pause = dict(arrival.times_ms), 0.0
+        if arrival.ended is not None:
+            pause = (began - arrival.ended) * 1e3
+            # The rest: waking the thread of the new world, its first batch.
+            times["switch"] = round(max(pause - sum(times.values()), 0.0), 3)
         self._runtime.report(
             {
                 "kind": "resumed",

@@ -23,11 +23,8 @@ TRANSITIONS = [
 def tell(record: Record, job: Driver) -> None:
     modes = ", ".join(sorted({part.mode for part in record.ranks.values()}))
     slowest = max(record.ranks.values(), key=lambda part: part.pause_ms)
-    pause = ("bind", "save", "wait_go", "transfer", "verify", "commit", "restore")
     parts = ", ".join(
-        f"{name} {slowest.times_ms[name]:.0f}"
-        for name in pause
-        if name in slowest.times_ms
+        f"{name} {ms:.0f}" for name, ms in sorted(slowest.pause_parts_ms.items())
     )
     print(
         f"generation {record.generation}: {record.layout}, {modes}, pause "
@@ -43,7 +40,8 @@ def tell(record: Record, job: Driver) -> None:
 def main() -> None:
     folder = pathlib.Path(tempfile.mkdtemp(prefix="dynatrain-play."))
     print(f"logs in {folder}", flush=True)
-    with Driver(folder, [sys.executable, *sys.argv[1:]]) as job:
+    program = [sys.executable, *sys.argv[1:]]
+    with Driver(folder, program) as job:
         job.start([0, 1, 2, 3])
         tell(job.transition("dp2,tp1", [0, 1]), job)
         for layout, serials in TRANSITIONS:

@@ -130,6 +130,17 @@ def test_untold_state_is_refused_by_name_and_training_goes_on(
         job.wait_steps_more(3)
 
 
+def test_a_job_that_is_done_ends_with_0_also_amid_a_preparation(
+    tmp_path: pathlib.Path,
+) -> None:
+    options = '{"steps": 12, "step_s": 0.1}'
+    with Driver(tmp_path, SMALL, environment={"SMALL": options}) as job:
+        job.start([0, 1])
+        job.transition("dp2,tp1", [0, 1])
+        job.begin("dp1,tp2", [1, 0])
+        assert [job.exit_code(serial) for serial in (0, 1)] == [0, 0]
+
+
 @pytest.mark.long
 def test_fifty_transitions_leave_processes_flat(tmp_path: pathlib.Path) -> None:
     cycle = [("dp2,tp1", [0, 1]), ("dp1,tp2", [1, 0])]

@@ -41,6 +41,7 @@ def check_dumps(folder: pathlib.Path) -> None:
     [
         ("SGD", False, ("dp3,tp1", [2, 0, 1])),  # odd sizes, empty shards
         ("AdamW", True, ("dp1,tp3", [2, 0, 1])),
+        ("AdamW", False, ("dp1,tp1,rep3", [2, 0, 1])),
     ],
 )
 def test_state_is_bit_equal_before_and_after_each_transition(

@@ -80,7 +80,7 @@ def build(
     if OPTIONS["tp"]:
         plan = {"up": ColwiseParallel(), "down": RowwiseParallel()}
         parallelize_module(model, mesh["tp"], plan, src_data_rank=None)
-    fully_shard(model, mesh=mesh["dp"])
+    fully_shard(model, mesh=mesh["rep", "dp"] if "rep" in mesh else mesh["dp"])
     trained = [p for p in model.parameters() if p.requires_grad]
     if OPTIONS["optimizer"] == "SGD":
         optimizer: torch.optim.Optimizer = torch.optim.SGD(
