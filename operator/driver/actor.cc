@@ -16,7 +16,6 @@ namespace dynatrain::control {
 namespace {
 
 constexpr absl::Duration kFlush = absl::Seconds(10);
-constexpr char kEventAction[] = "Reconcile";
 
 // The names of fail points: what a write is for.
 std::string WriteName(const api::JobStatus& before, const WriteStatus& write) {
@@ -240,7 +239,7 @@ absl::Status Actor::Do(const RecordEvent& event) {
   if (job_ != nullptr) {
     targets_.events->Record(*job_, {.warning = event.warning,
                                     .reason = event.reason,
-                                    .action = kEventAction,
+                                    .action = event.action,
                                     .note = event.note});
   }
   return absl::OkStatus();

@@ -121,6 +121,9 @@ struct SendDismiss {
 struct RecordEvent {
   bool warning = false;
   std::string reason;  // CamelCase
+  // What was being done. Events of one reason and one action are shown as one
+  // that happened several times, with the first note.
+  std::string action;
   std::string note;
   bool operator==(const RecordEvent&) const = default;
 };

@@ -79,15 +79,11 @@ bool Advance(Round& round) {
   if (NoteSuspension(round)) return true;
   if (NoteCompletion(round)) return true;
   if (NoteLostState(round)) return true;
-  const std::vector<uint32_t> members = round.members();
-  const bool finishing = std::any_of(
-      members.begin(), members.end(),
-      [&](uint32_t serial) { return round.roster.At(serial).finished; });
-  if (finishing) return false;
+  if (round.finishing()) return false;
   if (const auto goal = PickGoal(round)) {
     PlanTransition(round, *goal);
     if (round.next.transition->running()) DriveTransition(round);
-  } else if (static_cast<int>(members.size()) == round.next.target_replicas) {
+  } else if (round.next.replicas == round.next.target_replicas) {
     round.next.retry.reset();  // what runs is what is wished for
   }
   return false;

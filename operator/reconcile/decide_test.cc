@@ -2,6 +2,7 @@
 #include "operator/reconcile/decide.h"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,16 @@ api::JobSpec Spec(int replicas, int min = 1, int max = 8) {
 void Settle(FakeCluster& cluster, int pods) {
   ASSERT_TRUE(cluster.RunUntil([&] { return cluster.Settled(pods); }))
       << cluster.journal() << api::ToJson(cluster.status());
+}
+
+// Events of one reason and action are merged when they are shown.
+void ExpectEachEventOnce(const FakeCluster& cluster) {
+  std::set<std::string> seen;
+  for (const RecordEvent& event : cluster.events()) {
+    EXPECT_TRUE(
+        seen.insert(absl::StrCat(event.reason, " ", event.action)).second)
+        << event.reason << " " << event.note;
+  }
 }
 
 bool Saw(const FakeCluster& cluster, const std::string& reason) {
@@ -80,6 +91,7 @@ TEST(DecideTest, ScalingDownLetsTheHighestSerialsLeave) {
   Settle(cluster, 3);
   cluster.Scale(1);
   Settle(cluster, 1);
+  ExpectEachEventOnce(cluster);
   EXPECT_EQ(cluster.status().members, "0");
   EXPECT_EQ(cluster.status().transition->cause, "scale-down");
   EXPECT_EQ(cluster.status().generation, 2);
@@ -251,6 +263,7 @@ TEST(DecideTest, CompletionIsSeenAndSurplusPodsGo) {
   })) << cluster.journal();
   cluster.Run(20);
   EXPECT_TRUE(cluster.condition("Complete").status);
+  EXPECT_EQ(cluster.status().step, 40);
   EXPECT_FALSE(cluster.condition("Running").status);
   EXPECT_EQ(cluster.pods().size(), 2);  // for their logs
 }

@@ -1,6 +1,7 @@
 #include "operator/reconcile/events.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,19 +20,21 @@ void AddTransition(const api::JobStatus& before, const api::JobStatus& after,
     return;
   }
   const std::string title = TransitionTitle(now);
+  const auto add = [&](bool warning, const char* reason, std::string note) {
+    events.push_back({warning, reason,
+                      absl::StrCat("ResizeToGeneration", now.generation),
+                      std::move(note)});
+  };
   if (now.phase == "Planned") {
-    events.push_back(
-        {false, "ResizePlanned", absl::StrCat(title, ": ", now.reason)});
+    add(false, "ResizePlanned", absl::StrCat(title, ": ", now.reason));
   } else if (now.phase == "Committed") {
-    events.push_back({false, "ResizeCommitted", title});
+    add(false, "ResizeCommitted", title);
   } else if (now.phase == "Released") {
-    events.push_back({false, "ResizeDone", now.message});
+    add(false, "ResizeDone", now.message);
   } else if (now.phase == "Aborted") {
-    events.push_back(
-        {true, "ResizeAborted", absl::StrCat(title, ": ", now.message)});
+    add(true, "ResizeAborted", absl::StrCat(title, ": ", now.message));
   } else if (now.phase == "Superseded") {
-    events.push_back(
-        {false, "ResizeSuperseded", absl::StrCat(title, ": ", now.message)});
+    add(false, "ResizeSuperseded", absl::StrCat(title, ": ", now.message));
   }
 }
 
@@ -66,7 +69,9 @@ void AddConditions(const api::JobStatus& before, const api::JobStatus& after,
     const bool news = then == nullptr || then->status != now->status ||
                       then->reason != now->reason ||
                       (turning.again && then->message != now->message);
-    if (news) events.push_back({turning.warning, turning.event, now->message});
+    if (!news) continue;
+    events.push_back(
+        {turning.warning, turning.event, now->reason, now->message});
   }
 }
 

@@ -310,7 +310,8 @@ void FakeCluster::MoveOn(FakePod& pod) {
   }
   if (pod.view.deletion_time && !pod.agent_up) return End(pod, kExitKilled);
   if (pod.left) return End(pod, kExitLeft);
-  if (pod.finished) return End(pod, 0);
+  // Its last words can be heard for a moment.
+  if (pod.finished && pod.since["finished"]++ > 0) return End(pod, 0);
   if (pod.agent_up) Follow(pod);
 }
 
@@ -322,7 +323,7 @@ void FakeCluster::Train() {
   }
   const bool able = !members.empty() &&
                     std::none_of(members.begin(), members.end(), [](auto* pod) {
-                      return pod->stopped || pod->stuck;
+                      return pod->stopped || pod->stuck || pod->finished;
                     });
   if (!able) return;
   ++step_;

@@ -68,17 +68,10 @@ std::string MemoryRefusal(const Round& round) {
   return "";
 }
 
-bool AnyFinished(const Round& round) {
-  for (const uint32_t serial : round.members()) {
-    if (round.roster.At(serial).finished) return true;
-  }
-  return false;
-}
-
 GiveUp WhilePlanned(Round& round) {
   const api::TransitionStatus& running = *round.next.transition;
   if (round.spec.suspend) return {"the job is suspended", true};
-  if (AnyFinished(round)) return {"training has come to its end", true};
+  if (round.finishing()) return {"training has come to its end", true};
   // A wish that can't be read changes nothing.
   const bool readable = round.seen.job.spec.ok();
   if (std::string why = readable ? WhyNotWanted(round) : ""; !why.empty()) {

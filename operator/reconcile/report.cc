@@ -197,7 +197,8 @@ bool WorthWriting(const Round& round) {
   without_progress.step = stored.step;
   without_progress.loss = stored.loss;
   without_progress.progress_time = stored.progress_time;
-  return !(without_progress == stored) ||
+  // The last steps too: soon nobody can be asked any more.
+  return !(without_progress == stored) || round.finishing() ||
          round.now() - stored.progress_time >= kProgressInterval;
 }
 

@@ -19,8 +19,8 @@ void ReportState(Round& round);
 bool IsPausing(const Round& round);
 
 // True if `round.next` differs from what is stored by more than the progress of
-// training, or the stored progress is 30 s old. In a pause only the steps of
-// the transition are worth it.
+// training, or the stored progress is 30 s old or the last. In a pause only the
+// steps of the transition are worth it.
 bool WorthWriting(const Round& round);
 
 }  // namespace dynatrain::control

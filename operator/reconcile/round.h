@@ -54,6 +54,14 @@ struct Round {
     return *vps::AxisSizes::Parse(next.layout.text);
   }
 
+  // A member has come to the end of the data.
+  bool finishing() const {
+    const std::vector<uint32_t> serials = members();
+    return std::any_of(serials.begin(), serials.end(), [&](uint32_t serial) {
+      return roster.At(serial).finished;
+    });
+  }
+
   void Do(Action action) { actions.push_back(std::move(action)); }
 
   // The earliest of all requests counts.
