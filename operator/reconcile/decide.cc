@@ -81,8 +81,7 @@ bool Advance(Round& round) {
   if (NoteLostState(round)) return true;
   if (round.finishing()) return false;
   if (const auto goal = PickGoal(round)) {
-    PlanTransition(round, *goal);
-    if (round.next.transition->running()) DriveTransition(round);
+    if (PlanTransition(round, *goal)) DriveTransition(round);
   } else if (round.next.replicas == round.next.target_replicas) {
     round.next.retry.reset();  // what runs is what is wished for
   }

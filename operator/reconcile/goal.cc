@@ -125,11 +125,10 @@ bool Resting(Round& round, const Goal& goal) {
     return false;
   }
   // State that must leave is tried for as long as there is time.
-  const absl::Time after =
-      goal.cause == "drain"
-          ? std::min(retry->after,
-                     round.next.transition->phase_time + kFirstRetry)
-          : retry->after;
+  absl::Time after = retry->after;
+  if (goal.cause == "drain" && round.next.transition) {
+    after = std::min(after, round.next.transition->phase_time + kFirstRetry);
+  }
   if (round.now() >= after) return false;
   round.LookAgainAt(after, "a transition that failed is tried again");
   return true;
@@ -209,8 +208,8 @@ std::string WhyNotWanted(const Round& round) {
   return "";
 }
 
-void PlanTransition(Round& round, const Goal& goal) {
-  if (Resting(round, goal)) return;
+bool PlanTransition(Round& round, const Goal& goal) {
+  if (Resting(round, goal)) return false;
   api::TransitionStatus planned;
   planned.generation = NextGeneration(round.next);
   planned.id = absl::StrCat(round.job().uid, "-", planned.generation);
@@ -227,6 +226,7 @@ void PlanTransition(Round& round, const Goal& goal) {
       absl::StrCat("preparing on ", round.roster.NamesOf(goal.members),
                    planned.from.empty() ? "" : " while training goes on");
   round.next.transition = std::move(planned);
+  return true;
 }
 
 void NoteFailure(Round& round) {

@@ -34,9 +34,9 @@ std::optional<Goal> PickGoal(Round& round);
 // have changed. "" if it should.
 std::string WhyNotWanted(const Round& round);
 
-// Writes `goal` as the Planned transition into round.next, unless it failed a
-// short while ago.
-void PlanTransition(Round& round, const Goal& goal);
+// Writes `goal` as the Planned transition into round.next. False if it failed a
+// short while ago: then the round looks again later.
+bool PlanTransition(Round& round, const Goal& goal);
 
 // Notes that the transition in round.next failed: the same goal is not tried
 // again at once.
