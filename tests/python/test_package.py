@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import torch.distributed.distributed_c10d as c10d
 from fake_world import fake_world
 from torch import nn, optim
 
