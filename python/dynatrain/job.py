@@ -105,7 +105,10 @@ class Job:
 
     def _prepare(self, transition: Transition) -> None:
         rank = transition.target.rank_of(self._serial, self._local_rank)
-        coming = Coming(Preparation(self._runtime, self._program, transition, rank))
+        before = transition.source.rank_of(self._serial, self._local_rank)
+        coming = Coming(
+            Preparation(self._runtime, self._program, transition, rank, before)
+        )
         self._coming = coming
         self._start(lambda: self._live_through(coming), f"world{transition.generation}")
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 
+from dynatrain import memory
 from dynatrain.binding import bind, check_planned
 from dynatrain.blobs import Common, decode_stream, encode_stream
 from dynatrain.data import Batch, Data, Reader
@@ -212,6 +213,13 @@ class Live:
             self._runtime.report({"kind": "left", "g": preparation.generation})
             leave_process(LEFT, "left the job as told")
         self.successor = preparation.world
+        if preparation.mode == memory.COLD:
+            # Both states and a step don't fit: the old state goes first.
+            going = Laps()
+            self._world.let_go()
+            memory.give_back()
+            going.lap("let_go")
+            report = {"times_ms": {**report.get("times_ms", {}), **going.times_ms}}
         coming.arrivals.put(
             Arrival(ended, {**laps.times_ms, **report.get("times_ms", {})})
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pathlib
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ class Need:
     gradient_bytes: int
     transient_bytes: int  # activations and the like of one step
     staging_bytes: int
+    held_bytes: int = 0  # the old state, which goes at commit
 
     @property
     def warm_bytes(self) -> int:
@@ -32,6 +34,15 @@ class Need:
     def cold_bytes(self) -> int:
         """At the transfer: both states are there until commit."""
         return self.state_bytes + self.staging_bytes
+
+    @property
+    def cold_step_bytes(self) -> int:
+        """In the first step after a cold switch, when the old state is gone.
+
+        Gradients, and as much again for the optimizer's own temporaries; the
+        activations of the live world's step are in what is in use.
+        """
+        return self.state_bytes + 2 * self.gradient_bytes - self.held_bytes
 
 
 def gradient_bytes(model: nn.Module) -> int:
@@ -45,22 +56,29 @@ def transient_bytes() -> int:
 
 
 def decide(transition: Transition, need: Need) -> str:
-    """WARM if a whole step fits, else COLD; Refused if not even the state does."""
+    """WARM if a whole step fits beside the live world, COLD if the two states
+    do, and then a step of the new one alone; else Refused."""
     limit, used = transition.memory_limit_bytes, transition.memory_used_bytes
     if not limit:
         return WARM
     ranks = transition.target.ranks_per_member
     if used + ranks * need.warm_bytes <= limit:
         return WARM
-    wanted = used + ranks * need.cold_bytes
+    wanted = used + ranks * max(need.cold_bytes, need.cold_step_bytes)
     if wanted <= limit:
         return COLD
     raise Refused(
         f"needs {_mib(wanted)}, the container has {limit // MIB} MiB: {_mib(used)} are in "
         f"use, and {ranks} rank{'s' * (ranks > 1)} of {transition.target_text} "
-        f"need {_mib(need.state_bytes)} for the new state and "
-        f"{_mib(need.staging_bytes)} for staging each while the old state is kept"
+        f"need {_mib(need.state_bytes)} for the new state, "
+        f"{_mib(need.staging_bytes)} for staging while the old state is kept, and then "
+        f"{_mib(2 * need.gradient_bytes)} for a step, each"
     )
+
+
+def give_back() -> None:
+    """Hands freed memory to the system: another thread's arena can't use it."""
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def _mib(size: int) -> str:

@@ -66,10 +66,12 @@ class Preparation:
         program: Program,
         transition: Transition,
         rank: int | None,
+        source_rank: int | None,
     ) -> None:
         self.transition = transition
         self.generation = transition.generation
         self.rank = rank
+        self._source_rank = source_rank
         self.mode = memory.WARM
         self.summary: Message = {}
         self.world: World | None = None
@@ -192,11 +194,19 @@ class Preparation:
             gradient_bytes=gradients,
             transient_bytes=max(memory.transient_bytes(), gradients),
             staging_bytes=int(self.summary.get("staging_bytes", 0)),
+            held_bytes=self._held_bytes(manifest),
         )
         self.mode = memory.decide(self.transition, need)
         if self._program.step is None:
             self.mode = memory.COLD
         return state_bytes
+
+    def _held_bytes(self, manifest: Manifest) -> int:
+        """What this process holds of the live world; 0 for a joiner."""
+        source, rank = self.transition.source, self._source_rank
+        if source.layout is None or rank is None:
+            return 0
+        return manifest.local_bytes(source.layout, source.layout.coordinate(rank))
 
     def _warm_up(self) -> None:
         """A whole step, so that the first real one finds all caches filled."""

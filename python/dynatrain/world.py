@@ -144,14 +144,22 @@ class World:
         To be called in the thread that trained in this world.
         """
         began = time.perf_counter()
-        self._built = None
-        self._steps = None
-        self._batch = Batch(None, 1, 1)
+        self._drop()
         self.mesh.retire()
         worlds.forget()
         self.groups.destroy()
         worlds.collect()
         return (time.perf_counter() - began) * 1e3
+
+    def let_go(self) -> None:
+        """Frees model and optimizer at once; the rest waits for retire()."""
+        self._drop()
+        worlds.collect()
+
+    def _drop(self) -> None:
+        self._built = None
+        self._steps = None
+        self._batch = Batch(None, 1, 1)
 
     @property
     def _parts(self) -> _Built:

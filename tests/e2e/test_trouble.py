@@ -61,10 +61,23 @@ def test_state_that_the_package_was_not_told_of_is_refused_by_name(job: Training
     assert told["status"]["phase"] != "Running"
 
 
+# 4 layers of width 1536: 75 M parameters, 865 MiB of state, half of it on each of two pods.
+LARGE = ["--width", "1536", "--layers", "4"]
+
+
+def test_where_only_the_states_fit_the_switch_is_cold_and_nobody_runs_out_of_memory(job: TrainingJob) -> None:
+    job.apply(replicas=2, arguments=LARGE, memory="2200Mi", parallelism={"dp": {"min": 1, "max": 8}, "tp": 1})
+    before = job.settled(2, timeout=240)
+    survivor = job.processes()[0, 0]
+    job.scale(1)
+    after = job.settled(1, before["generation"] + 1, timeout=240)
+    assert after["history"][-1]["summary"].endswith(", cold"), after["history"]
+    job.log_until(0, lambda line: " loss " in line and "dp1" in line, "it trains alone")
+    assert job.processes() == {(0, 0): survivor}
+
+
 def test_a_memory_limit_too_small_for_the_transition_is_refused_in_time_with_the_number(job: TrainingJob) -> None:
-    # 4 layers of width 1536: 76 M parameters, 0.9 GB of state. Two worlds of it on one pod do not fit.
-    job.apply(replicas=2, minimum=1, arguments=["--width", "1536", "--layers", "4"], memory="2Gi",
-              parallelism={"dp": {"min": 1, "max": 8}, "tp": 1})
+    job.apply(replicas=2, minimum=1, arguments=LARGE, memory="1500Mi", parallelism={"dp": {"min": 1, "max": 8}, "tp": 1})
     before = job.settled(2, timeout=240)
     survivors = job.processes()
     job.scale(1)
