@@ -42,6 +42,13 @@ def _rolled_out(cluster: Cluster) -> None:
     cluster.kubectl("-n", install.NAMESPACE, "rollout", "status", DEPLOYMENT, "--timeout=90s", timeout=100)
 
 
+def until_restarted(cluster: Cluster) -> None:
+    """Until the kubelet reports that the operator's container was started again; NotSeen if it doesn't."""
+    (pod,) = cluster.get("-n", install.NAMESPACE, "pods")["items"]
+    cluster.until(lambda p: bool(p["status"]["containerStatuses"][0]["restartCount"]), "-n", install.NAMESPACE,
+                  f"pod/{pod['metadata']['name']}", timeout=30, what="the operator was killed and started again")
+
+
 def scale(cluster: Cluster, replicas: int) -> None:
     cluster.kubectl("-n", install.NAMESPACE, "scale", DEPLOYMENT, f"--replicas={replicas}")
 
