@@ -85,6 +85,24 @@ TEST(TransferTest, AnyLayoutToAnyOtherAndBackIsBitEqual) {
   }
 }
 
+// 4 MiB from each to the other, in rows of 4 KiB: far more than staging memory
+// and the sockets' buffers together.
+TEST(TransferTest, MoreThanAllBuffersHoldGoesBothWaysAtATime) {
+  std::mt19937_64 random = TestRandom(3);
+  for (int ranks_per_member : {1, 2}) {
+    PlanCase plan_case;
+    plan_case.axes = {"dp", "tp"};
+    plan_case.tensors = {{{2048, 2048}, {{0, 0}, {1, 1}}}};
+    plan_case.source = {{2, 1}, {12, 13}};
+    plan_case.target = {{1, 2}, {12, 13}};
+    plan_case.ranks_per_member = ranks_per_member;
+    const PlanInput input = MakeInput(WithUniqueIds(plan_case, random)).value();
+    TestCluster cluster{std::mt19937_64(random())};
+    cluster.Start(input.source());
+    ASSERT_NO_FATAL_FAILURE(ExpectStateIs(input, cluster.Run(input)));
+  }
+}
+
 class EachTransportTest : public testing::TestWithParam<int> {
  protected:
   EachTransportTest()

@@ -81,6 +81,9 @@ absl::StatusOr<size_t> TcpLink::Receive(std::byte* to, size_t size) {
 }
 
 absl::StatusOr<absl::Span<std::byte>> TcpLink::Space() {
+  // What the socket didn't take in Commit() goes first: nobody else would push
+  // it on while the caller waits for space.
+  RETURN_IF_ERROR(Flush().status());
   return absl::MakeSpan(out_.memory).subspan(out_.end);
 }
 
