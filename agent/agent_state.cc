@@ -24,7 +24,7 @@ using transition::RankOrder;
 
 constexpr milliseconds kMaxObserveWait{30000};
 // A rank answers `arm` from a thread that does nothing else.
-constexpr std::chrono::seconds kArmDeadline{5};
+constexpr std::chrono::seconds kArmDeadline{3};
 
 }  // namespace
 

@@ -62,7 +62,7 @@ class AgentState : public RankEvents {
   absl::Status Greet(const Fence& fence) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Prepare(const Fence& fence, const Transition& transition)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Waits for the ranks' answers, at most 5 s.
+  // Waits for the ranks' answers, at most 3 s.
   absl::StatusOr<ArmReply> Arm(const Fence& fence, uint64_t step)
       ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Go(const Fence& fence) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "api/rank/transition_order.h"
 #include "nlohmann/json.hpp"
 
 namespace dynatrain::agent {
@@ -161,6 +162,23 @@ TEST(RankFramesTest, PrepareCarriesTheWholeTransition) {
         "ranks":[{"process_id":11,"data_address":"a:1"}]}]},
       "options":{"memory_limit_bytes":10,"memory_used_bytes":5,"seed":9,
         "transfer_deadline_ms":3000}})"));
+}
+
+// What the runtime reads is what the agent writes.
+TEST(RankFramesTest, TheRankReadsPrepareBack) {
+  const World target{4, "dp1,tp1,pp1", {{1, "10.0.0.1:7070", {{11, "a:1"}}}}};
+  const Frame frame = PrepareFrame(
+      {.id = "t",
+       .generation = 4,
+       .target = target,
+       .seed = ~uint64_t{0},
+       .transfer_deadline = std::chrono::milliseconds(3000)},
+      {});
+  auto order = api::ReadTransitionOrder(frame.fields()["transition"]);
+  ASSERT_TRUE(order.ok()) << order.status();
+  EXPECT_EQ(order->generation, 4);
+  EXPECT_EQ(order->target.members[0].ranks[0].process_id, 11);
+  EXPECT_EQ(order->transfer_deadline, std::chrono::milliseconds(3000));
 }
 
 TEST(RankFramesTest, OrdersNameTheirGeneration) {

@@ -153,7 +153,7 @@ TEST_F(TransitionTest, ARankThatDoesNotAnswerArmIsNamed) {
       [](const Decision& d) { return d.action == Action::kWriteDraining; });
   const ArmReply reply = *a.api().Arm(op.Fence("p2"), 1000000, Soon());
   EXPECT_TRUE(reply.refused);
-  EXPECT_EQ(reply.reason, "local rank 1 did not answer within 5 s");
+  EXPECT_EQ(reply.reason, "local rank 1 did not answer within 3 s");
 }
 
 TEST_F(TransitionTest, AnOperatorThatRestartsAnywhereGoesOn) {

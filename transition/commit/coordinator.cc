@@ -124,6 +124,9 @@ class Round {
   // Planned or Draining: neither outcome is written yet.
   Decision Undecided() const {
     const bool draining = view_.record == RecordPhase::kDraining;
+    if (std::string reason = TwoStops(); !reason.empty()) {
+      return Abandon(std::move(reason));
+    }
     // Before anything that speaks against it: when all is verified, going on
     // loses nothing, and a member that leaves has nothing left to give.
     if (draining && AllVerified()) return Command(Action::kWriteCommitted, {});
@@ -140,6 +143,25 @@ class Round {
              return p.phase == Phase::kVerified ||
                     (p.gone() && !p.member.in_target);
            });
+  }
+
+  // Members that got Go while they were armed at different steps: a Cancel and
+  // an Arm that came late can do that, and their states don't fit together.
+  std::string TwoStops() const {
+    const Participant* first = nullptr;
+    for (const Participant& p : participants_) {
+      if (!p.member.in_source || p.phase < Phase::kTransferring ||
+          p.phase > Phase::kVerified) {
+        continue;
+      }
+      if (first == nullptr) first = &p;
+      if (p.report.armed_step != first->report.armed_step) {
+        return absl::StrCat("serial ", first->member.serial, " stops at step ",
+                            first->report.armed_step, ", serial ",
+                            p.member.serial, " at step ", p.report.armed_step);
+      }
+    }
+    return "";
   }
 
   // Why the transition can't succeed any more; empty if it still can.

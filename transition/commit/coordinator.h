@@ -14,7 +14,8 @@
 //   operatorTerm unchanged), then tell; never tell Commit or Abort of what is
 //   not written.
 // - Committed is written only in Draining, and only when every target member
-//   has verified and every member that leaves has verified or is gone.
+//   has verified and every member that leaves has verified or is gone, and all
+//   of them that train had stopped at the same step.
 // - The generation of an attempt is never used again, not even after Aborted:
 //   next = 1 + the highest generation ever recorded. A late message of an old
 //   attempt then matches nothing.

@@ -215,6 +215,15 @@ TEST_F(CoordinatorTest, CommitsOnlyWhenAllHaveVerified) {
   EXPECT_EQ(Next(RecordPhase::kDraining).action, Action::kWait);
 }
 
+// Found by the model check: a late Cancel and a late Arm, then Go.
+TEST_F(CoordinatorTest, NeverCommitsWhatStoppedAtTwoSteps) {
+  SetAll(Phase::kVerified, 12);
+  Set(kSurvivor, Phase::kVerified, 14);
+  const Decision next = Next(RecordPhase::kDraining);
+  EXPECT_EQ(next.action, Action::kWriteAborted);
+  EXPECT_EQ(next.reason, "serial 1 stops at step 12, serial 2 at step 14");
+}
+
 TEST_F(CoordinatorTest, CommitsOverAWishToGiveUpAndALeaverThatIsGone) {
   SetAll(Phase::kVerified);
   view_.give_up = "the spec changed";
