@@ -15,7 +15,7 @@ import hashlib
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import torch
@@ -76,6 +76,11 @@ class Data:
     steps: int | None = None
     collate: Callable[[list[Any]], Any] = default_collate
     prefetch: int = 0
+    # A builder reads its throw-away batch beside the live world, and a data set
+    # need not be thread-safe (a file's position).
+    _reading: threading.Lock = field(
+        default_factory=threading.Lock, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.global_batch < 1:
@@ -130,11 +135,12 @@ class Data:
         return self.order(cursor + origin, cursor + origin + length)
 
     def read(self, indices: Sequence[int], purpose: Reading) -> Any:
-        _local.reading = purpose
-        try:
-            return self.collate([self.dataset[index] for index in indices])
-        finally:
-            _local.reading = None
+        with self._reading:
+            _local.reading = purpose
+            try:
+                return self.collate([self.dataset[index] for index in indices])
+            finally:
+                _local.reading = None
 
 
 @dataclass(frozen=True)

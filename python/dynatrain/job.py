@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from dynatrain import worlds
-from dynatrain.errors import AgentLost
+from dynatrain.errors import AgentLost, Cancelled
 from dynatrain.live import (
     DISMISSED,
     Arrival,
@@ -31,6 +31,7 @@ from dynatrain.transition import Transition
 from dynatrain.world import World
 
 _FAILED = 1
+_ABORT_HEARD_S = 0.5
 _BUILDER_ENDS_S = 5.0
 _RETIRE_AFTER_S = 60.0  # the next world's first step should be over by then
 
@@ -105,6 +106,8 @@ class Job:
 
     def _prepare(self, transition: Transition) -> None:
         rank = transition.target.rank_of(self._serial, self._local_rank)
+        if self._coming is not None:
+            self._coming.give_up()
         before = transition.source.rank_of(self._serial, self._local_rank)
         coming = Coming(
             Preparation(self._runtime, self._program, transition, rank, before)
@@ -117,6 +120,9 @@ class Job:
         if coming is not None and coming.preparation.generation == generation:
             self._coming = None
             coming.give_up()
+            # Now, not when its thread is done: by then the same generation may
+            # be on its way again.
+            coming.drop(self._runtime)
 
     # The life of a world, in its own thread.
 
@@ -157,8 +163,11 @@ class Job:
             if self._trains_in_source(preparation.transition):
                 return coming.arrivals.get()  # the live world does the transfer
             return self._join(preparation)
+        except Cancelled:
+            return None
         except Exception as error:
-            if not preparation.cancelled:
+            # An abort breaks what waits for peers, and may be heard only after.
+            if not preparation.is_cancelled_within(_ABORT_HEARD_S):
                 report_failure(self._runtime, preparation.generation, "prepare", error)
             return None
 
@@ -177,8 +186,8 @@ class Job:
     def _give_up(self, coming: Coming) -> None:
         if self._coming is coming:
             self._coming = None
+        coming.drop(self._runtime)
         preparation = coming.preparation
-        self._runtime.drop(preparation.generation)
         if preparation.world is not None:
             preparation.world.retire()
         preparation.groups.destroy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import sys
@@ -19,7 +20,7 @@ from dynatrain import memory
 from dynatrain.binding import bind, check_planned
 from dynatrain.blobs import Common, decode_stream, encode_stream
 from dynatrain.data import Batch, Data, Reader
-from dynatrain.errors import DynatrainError
+from dynatrain.errors import Cancelled, DynatrainError, Refused
 from dynatrain.metrics import line
 from dynatrain.preparation import Preparation
 from dynatrain.randomness import derived_seed
@@ -47,11 +48,20 @@ class Coming:
         self.preparation = preparation
         self.arrivals: queue.SimpleQueue[Arrival | None] = queue.SimpleQueue()
         self.checked = False  # the live world has the state that was planned
+        self._lock = threading.Lock()
+        self._dropped = False
         self.ended = threading.Event()  # it was given up, and all of it is gone
 
     def give_up(self) -> None:
         self.preparation.cancel()
         self.arrivals.put(None)
+
+    def drop(self, runtime: Runtime) -> None:
+        """Has the runtime forget it, once; not while its transfer runs."""
+        with self._lock, contextlib.suppress(Refused):
+            if not self._dropped:
+                runtime.drop(self.preparation.generation)
+                self._dropped = True
 
 
 class Live:
@@ -204,7 +214,10 @@ class Live:
         except Exception as error:
             self._refuse(coming, "bind", error)
             return False
-        outcome, report = self._runtime.transfer(preparation.generation)
+        try:
+            outcome, report = self._runtime.transfer(preparation.generation)
+        except Cancelled as error:
+            leave_process(DISMISSED, str(error))
         if outcome is Outcome.KEPT:
             if failure := report.get("failure"):
                 print(f"dynatrain: transfer: {failure}", file=sys.stderr, flush=True)

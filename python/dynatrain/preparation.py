@@ -87,9 +87,8 @@ class Preparation:
     def cancel(self) -> None:
         self._cancelled.set()
 
-    @property
-    def cancelled(self) -> bool:
-        return self._cancelled.is_set()
+    def is_cancelled_within(self, seconds: float) -> bool:
+        return self._cancelled.wait(seconds)
 
     def run(self) -> Message:
         """Prepares and returns the frame to report. REQUIRES: own thread, in
@@ -269,5 +268,5 @@ class Preparation:
 
     def _lap(self, name: str) -> None:
         self.laps.lap(name)
-        if self.cancelled:
+        if self._cancelled.is_set():
             raise Cancelled(Code.CANCELLED, f"told to give up after {name}")

@@ -2,6 +2,8 @@
 
 import os
 import random
+import threading
+import time
 from collections import Counter
 
 import pytest
@@ -97,6 +99,31 @@ def test_an_error_of_the_data_set_reaches_the_step_also_when_read_ahead() -> Non
         data = Data(Broken(9), 3, steps=3, prefetch=prefetch)
         with pytest.raises(OSError, match="disk gone"):
             next(Reader(data, 0, 1, 0, purpose).batches(1))
+
+
+def test_two_threads_never_read_the_data_set_at_once() -> None:
+    class File(Numbers):
+        at = 0
+
+        def __getitem__(self, index: int) -> int:
+            self.at = index  # as seek() and then read()
+            time.sleep(0.001)
+            return self.at
+
+    data = Data(File(50), 5, steps=9, collate=lambda x: x)
+    found: list[bool] = []
+
+    def read(part: list[int]) -> None:
+        found.append(data.read(part, purpose(1)) == part)
+
+    threads = [
+        threading.Thread(target=read, args=([i, i + 10, i + 20],)) for i in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 8
 
 
 def test_reading_says_what_a_sample_is_for() -> None:

@@ -141,6 +141,26 @@ def test_a_job_that_is_done_ends_with_0_also_amid_a_preparation(
         assert [job.exit_code(serial) for serial in (0, 1)] == [0, 0]
 
 
+def test_dropout_goes_on_as_if_nothing_had_happened(tmp_path: pathlib.Path) -> None:
+    """Ranks swap places: each coordinate's random stream moves to the other one."""
+    runs = []
+    for swap in (True, False):
+        folder = tmp_path / str(swap)
+        folder.mkdir()
+        with Driver(folder, SMALL, environment={"SMALL": '{"dropout": 0.3}'}) as job:
+            job.start([0, 1])
+            job.transition("dp2,tp1", [0, 1])
+            job.wait_step(3)
+            if swap:
+                job.transition("dp2,tp1", [1, 0])
+                last = job.wait_steps_more(5)
+            job.wait_step(last)
+            losses = job.losses()
+            runs.append([losses[step] for step in range(1, last + 1)])
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) > len(runs[0]) // 2
+
+
 @pytest.mark.long
 def test_fifty_transitions_leave_processes_flat(tmp_path: pathlib.Path) -> None:
     cycle = [("dp2,tp1", [0, 1]), ("dp1,tp2", [1, 0])]
