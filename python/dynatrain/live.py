@@ -226,7 +226,7 @@ class Live:
             self._runtime.report({"kind": "left", "g": preparation.generation})
             leave_process(LEFT, "left the job as told")
         self.successor = preparation.world
-        if preparation.mode == memory.COLD:
+        if preparation.tight:
             # Both states and a step don't fit: the old state goes first.
             going = Laps()
             self._world.let_go()

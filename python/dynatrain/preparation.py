@@ -73,6 +73,7 @@ class Preparation:
         self.rank = rank
         self._source_rank = source_rank
         self.mode = memory.WARM
+        self.tight = False  # memory only at the transfer
         self.summary: Message = {}
         self.world: World | None = None
         self.allocated = False
@@ -102,10 +103,11 @@ class Preparation:
         manifest = self._describe()
         self._plan(manifest.to_json())
         state_bytes = self._choose_mode(manifest)
-        if self.mode == memory.WARM and not self.transition.is_first_start:
+        if not self.tight and not self.transition.is_first_start:
             self.materialize()
-            with private:
-                self._warm_up()
+            if self.mode == memory.WARM:
+                with private:
+                    self._warm_up()
             self.bind_targets()
         if self.transition.is_first_start:
             self._begin()
@@ -196,8 +198,9 @@ class Preparation:
             held_bytes=self._held_bytes(manifest),
         )
         self.mode = memory.decide(self.transition, need)
+        self.tight = self.mode == memory.COLD
         if self._program.step is None:
-            self.mode = memory.COLD
+            self.mode = memory.COLD  # nothing can be warmed up
         return state_bytes
 
     def _held_bytes(self, manifest: Manifest) -> int:
