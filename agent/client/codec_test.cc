@@ -83,9 +83,10 @@ TEST(CodecTest, AnObservationSurvivesTheWire) {
       {.local_rank = 1, .state = RankState::kTraining, .step = 12});
   observation.ranks.push_back({.step_age = milliseconds(5)});
   observation.transition.phase = transition::Phase::kVerified;
-  observation.transition.ranks.push_back(
-      {.plan_digest = "d", .sent_hash = ~uint64_t{0}, .times_ms = {{"x", 2}},
-       .pause_parts_ms = {{"y", 3}}});
+  observation.transition.ranks.push_back({.plan_digest = "d",
+                                          .sent_hash = ~uint64_t{0},
+                                          .times_ms = {{"x", 2}},
+                                          .pause_parts_ms = {{"y", 3}}});
   const Observation back = FromProto(ToProto(observation));
   EXPECT_EQ(back.leave_deadline, milliseconds(117000));
   EXPECT_EQ(back.ranks[0].state, RankState::kTraining);

@@ -112,7 +112,7 @@ struct RankTransition {
   double pause_ms = 0;
   std::map<std::string, double> times_ms;        // of the preparation
   std::map<std::string, double> pause_parts_ms;  // from stop to resume
-  std::string failure;  // stage and reason
+  std::string failure;                           // stage and reason
 };
 
 struct TransitionObservation {

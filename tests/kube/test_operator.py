@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import signal
 import subprocess
@@ -194,13 +195,17 @@ def test_agents_that_are_silent_for_a_while_are_waited_for(world: World) -> None
     assert_no_nonsense(world)
 
 
+def _trains_on_two(world: World, name: str) -> bool:
+    return bool(world.status(name).get("replicas") == 2)
+
+
 def test_many_jobs_at_once(world: World) -> None:
     world.operator()
     names = [f"job-{i}" for i in range(12)]
     for name in names:
         world.apply(2, name=name)
     for name in names:
-        world.wait(f"{name} trains", lambda name=name: world.status(name).get("replicas") == 2)
+        world.wait(f"{name} trains", functools.partial(_trains_on_two, world, name))
     assert len(world.pods()) == 24
 
 
