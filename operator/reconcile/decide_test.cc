@@ -376,9 +376,9 @@ TEST(DecideTest, TooLittleMemoryIsRefusedInTimeWithTheNumber) {
   })) << cluster.journal();
   EXPECT_THAT(
       cluster.status().reason,
-      HasSubstr("memory of gpt-1: the planned peak of 600.0 MiB (400.0 MiB "
-                "used and 200.0 MiB for the new world and staging) is above "
-                "the container's limit of 512.0 MiB"));
+      HasSubstr("memory of gpt-1: the planned peak of 600 MiB (400 MiB used "
+                "and 200 MiB for the new world and staging) is above the "
+                "container's limit of 512 MiB"));
   EXPECT_EQ(cluster.status().replicas, 2);
 }
 

@@ -58,12 +58,13 @@ std::string MemoryRefusal(const Round& round) {
     }
     const uint64_t peak = entry.agent->memory_used_bytes + to_come;
     if (peak <= entry.agent->memory_limit_bytes) continue;
-    return absl::StrCat(
-        "memory of ", round.roster.NameOf(serial), ": the planned peak of ",
-        BytesText(peak), " (", BytesText(entry.agent->memory_used_bytes),
-        " used and ", BytesText(to_come), " for the new world and staging) is ",
-        "above the container's limit of ",
-        BytesText(entry.agent->memory_limit_bytes));
+    return absl::StrCat("memory of ", round.roster.NameOf(serial),
+                        ": the planned peak of ", MebibytesText(peak), " (",
+                        MebibytesText(entry.agent->memory_used_bytes),
+                        " used and ", MebibytesText(to_come),
+                        " for the new world and staging) is ",
+                        "above the container's limit of ",
+                        MebibytesText(entry.agent->memory_limit_bytes));
   }
   return "";
 }

@@ -19,6 +19,11 @@ std::string BytesText(int64_t bytes) {
   return absl::StrFormat("%.1f %s", value, unit);
 }
 
+std::string MebibytesText(int64_t bytes) {
+  constexpr int64_t kMebibyte = 1 << 20;
+  return absl::StrCat((bytes + kMebibyte - 1) / kMebibyte, " MiB");
+}
+
 std::string MillisecondsText(double ms) {
   return ms < 10000 ? absl::StrFormat("%.2f s", ms / 1000)
                     : absl::StrFormat("%.0f s", ms / 1000);

@@ -14,6 +14,12 @@ TEST(TextTest, Bytes) {
   EXPECT_EQ(BytesText(int64_t{3} << 50), "3072.0 TiB");
 }
 
+TEST(TextTest, MebibytesAreRoundedUp) {
+  EXPECT_EQ(MebibytesText(0), "0 MiB");
+  EXPECT_EQ(MebibytesText(1), "1 MiB");
+  EXPECT_EQ(MebibytesText(int64_t{2150} << 20), "2150 MiB");
+}
+
 TEST(TextTest, Milliseconds) {
   EXPECT_EQ(MillisecondsText(140), "0.14 s");
   EXPECT_EQ(MillisecondsText(75000), "75 s");
