@@ -167,13 +167,13 @@ TEST(RankFramesTest, PrepareCarriesTheWholeTransition) {
 // What the runtime reads is what the agent writes.
 TEST(RankFramesTest, TheRankReadsPrepareBack) {
   const World target{4, "dp1,tp1,pp1", {{1, "10.0.0.1:7070", {{11, "a:1"}}}}};
-  const Frame frame = PrepareFrame(
-      {.id = "t",
-       .generation = 4,
-       .target = target,
-       .seed = ~uint64_t{0},
-       .transfer_deadline = std::chrono::milliseconds(3000)},
-      {});
+  const Frame frame =
+      PrepareFrame({.id = "t",
+                    .generation = 4,
+                    .target = target,
+                    .seed = ~uint64_t{0},
+                    .transfer_deadline = std::chrono::milliseconds(3000)},
+                   {});
   auto order = api::ReadTransitionOrder(frame.fields()["transition"]);
   ASSERT_TRUE(order.ok()) << order.status();
   EXPECT_EQ(order->generation, 4);
