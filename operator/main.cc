@@ -23,6 +23,7 @@
 #include "operator/kube/credentials.h"
 #include "operator/kube/http_client.h"
 #include "operator/kube/kubeconfig.h"
+#include "operator/kube/log_text.h"
 #include "operator/reconcile/decide.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
@@ -194,6 +195,6 @@ int main(int argc, char** argv) {
   dynatrain::control::BlockEndSignals();
   const absl::Status status = dynatrain::control::Run();
   if (status.ok()) return EXIT_SUCCESS;
-  spdlog::error("msg=\"can't run\" error=\"{}\"", status.ToString());
+  spdlog::error("msg=\"can't run\" error=\"{}\"", LogText(status));
   return EXIT_FAILURE;
 }

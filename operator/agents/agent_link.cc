@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "operator/kube/log_text.h"
 #include "operator/kube/stop_sleep.h"
 #include "spdlog/spdlog.h"
 
@@ -67,8 +68,7 @@ void AgentLink::Observe(std::stop_token stop) {
     }
     if (std::exchange(answering, false)) {
       spdlog::warn("msg=\"agent silent\" serial={} address={} error=\"{}\"",
-                   identity_.serial, identity_.address,
-                   seen.status().ToString());
+                   identity_.serial, identity_.address, LogText(seen.status()));
       events_.on_change();
     }
     SleepUnlessStopped(options_.retry, stop);
@@ -131,7 +131,7 @@ void AgentLink::SendOne(const AgentCommand& command) {
   }
   if (status.ok()) return;
   spdlog::warn("msg=\"command failed\" serial={} command=\"{}\" error=\"{}\"",
-               identity_.serial, command.text, status.ToString());
+               identity_.serial, command.text, LogText(status));
   events_.on_failure();
 }
 

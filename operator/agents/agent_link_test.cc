@@ -1,99 +1,17 @@
 #include "operator/agents/agent_link.h"
 
-#include <atomic>
-#include <set>
-#include <vector>
+#include <memory>
+#include <string>
 
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/agents/scripted_agent.h"
 
 namespace dynatrain::control {
 namespace {
 
 using ::testing::ElementsAre;
-
-// An agent in this process: what it says and how it answers is set by the test.
-class FakeAgent final : public agent::AgentApi {
- public:
-  absl::StatusOr<agent::Observation> Observe(uint64_t known,
-                                             std::chrono::milliseconds wait,
-                                             Deadline) override {
-    absl::MutexLock lock(&mutex_);
-    const auto news = [&] { return cancelled_ || now_.version != known; };
-    mutex_.AwaitWithTimeout(absl::Condition(&news),
-                            absl::FromChrono(std::min(wait, kBeat)));
-    if (cancelled_) return absl::CancelledError("stopped");
-    if (!observe_error_.ok()) return observe_error_;
-    return now_;
-  }
-  absl::Status Greet(const Fence&, Deadline) override { return Say("Greet"); }
-  absl::Status Prepare(const Fence&, const agent::Transition&,
-                       Deadline) override {
-    return Say("Prepare");
-  }
-  absl::StatusOr<agent::ArmReply> Arm(const Fence&, uint64_t,
-                                      Deadline) override {
-    return agent::ArmReply();
-  }
-  absl::Status Go(const Fence&, Deadline) override { return Say("Go"); }
-  absl::Status Cancel(const Fence&, Deadline) override { return Say("Cancel"); }
-  absl::Status Abort(const Fence&, const std::string&, Deadline) override {
-    return Say("Abort");
-  }
-  absl::Status Commit(const Fence&, Deadline) override { return Say("Commit"); }
-  absl::Status Dismiss(const Fence&, const std::string&, Deadline) override {
-    return Say("Dismiss");
-  }
-  absl::StatusOr<agent::Manifest> GetManifest(Deadline) override {
-    return agent::Manifest();
-  }
-  absl::StatusOr<agent::StoreReply> Store(const agent::StoreRequest&,
-                                          Deadline) override {
-    return agent::StoreReply();
-  }
-  void CancelCalls() override {
-    absl::MutexLock lock(&mutex_);
-    cancelled_ = true;
-  }
-
-  void Become(agent::Observation observation) {
-    absl::MutexLock lock(&mutex_);
-    now_ = std::move(observation);
-  }
-  void Hold(bool held) {
-    absl::MutexLock lock(&mutex_);
-    held_ = held;
-  }
-  void Fail(absl::Status observe, absl::Status command) {
-    absl::MutexLock lock(&mutex_);
-    observe_error_ = observe;
-    command_error_ = command;
-    ++now_.version;
-  }
-  std::vector<std::string> said() {
-    absl::MutexLock lock(&mutex_);
-    return said_;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kBeat{20};
-
-  absl::Status Say(const char* what) {
-    absl::MutexLock lock(&mutex_);
-    said_.push_back(what);
-    const auto go_on = [this] { return cancelled_ || !held_; };
-    mutex_.Await(absl::Condition(&go_on));
-    return command_error_;
-  }
-
-  absl::Mutex mutex_;
-  agent::Observation now_;
-  absl::Status observe_error_, command_error_;
-  std::vector<std::string> said_;
-  bool held_ = false;
-  bool cancelled_ = false;
-};
 
 agent::Observation Says(uint64_t version, uint64_t term = 0) {
   agent::Observation observation;
@@ -106,7 +24,7 @@ agent::Observation Says(uint64_t version, uint64_t term = 0) {
 
 class AgentLinkTest : public ::testing::Test {
  protected:
-  AgentLinkTest() : agent_(new FakeAgent) {
+  AgentLinkTest() : agent_(new ScriptedAgent) {
     agent_->Become(Says(1));
     link_ = std::make_unique<AgentLink>(
         AgentIdentity{"u", 3, "127.0.0.1:7070"},
@@ -133,7 +51,7 @@ class AgentLinkTest : public ::testing::Test {
             }};
   }
 
-  FakeAgent* agent_;
+  ScriptedAgent* agent_;
   absl::Mutex mutex_;
   int changes_ = 0;
   int failures_ = 0;

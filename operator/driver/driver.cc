@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "operator/driver/pod_view.h"
+#include "operator/kube/log_text.h"
 #include "operator/reconcile/pod.h"
 #include "spdlog/spdlog.h"
 
@@ -88,7 +89,7 @@ void Driver::Work() {
     } else {
       if (ready()) {
         spdlog::warn("msg=\"round ended\" job={} error=\"{}\"", *key,
-                     status.ToString());
+                     LogText(status));
       }
       queue_.AddAfterFailure(*key);
     }

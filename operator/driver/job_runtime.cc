@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "operator/kube/log_text.h"
 #include "spdlog/spdlog.h"
 
 namespace dynatrain::control {
@@ -35,7 +36,7 @@ void JobRuntime::Connect(const std::vector<PodView>& pods) {
         factory_(address, key_);
     if (!api.ok()) {
       spdlog::error("msg=\"no agent client\" pod={} error=\"{}\"", pod.name,
-                    api.status().ToString());
+                    LogText(api.status()));
       continue;
     }
     link = std::make_unique<AgentLink>(AgentIdentity{uid_, pod.serial, address},

@@ -5,6 +5,7 @@
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "operator/driver/pod_view.h"
+#include "operator/kube/log_text.h"
 #include "spdlog/spdlog.h"
 
 namespace dynatrain::control {
@@ -19,7 +20,7 @@ std::vector<PodView> PodsOf(const std::vector<SharedJson>& pods,
       views.push_back(*std::move(view));
     } else {
       spdlog::warn("msg=\"pod passed over\" error=\"{}\"",
-                   view.status().ToString());
+                   LogText(view.status()));
     }
   }
   std::sort(views.begin(), views.end(), [](const PodView& a, const PodView& b) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "operator/kube/log_text.h"
 #include "operator/kube/time_text.h"
 #include "spdlog/spdlog.h"
 
@@ -93,7 +94,7 @@ bool EventRecorder::RaiseSeries(const Key& key, const Item& item) {
   }
   if (!status.ok()) {
     spdlog::warn("msg=\"event dropped\" reason={} error=\"{}\"",
-                 item.event.reason, status.ToString());
+                 item.event.reason, LogText(status));
     return true;
   }
   ++sent.count;
@@ -122,7 +123,7 @@ void EventRecorder::Create(const Key& key, const Item& item) {
   const absl::Status status = client_->Create(Events(), ns, event).status();
   if (!status.ok()) {
     spdlog::warn("msg=\"event dropped\" reason={} note=\"{}\" error=\"{}\"",
-                 item.event.reason, item.event.note, status.ToString());
+                 item.event.reason, item.event.note, LogText(status));
     return;
   }
   sent_[key] = {.ns = ns, .name = name, .count = 1, .last = item.time};

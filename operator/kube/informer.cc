@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "operator/kube/api_error.h"
+#include "operator/kube/log_text.h"
 #include "operator/kube/stop_sleep.h"
 #include "spdlog/spdlog.h"
 
@@ -72,10 +73,13 @@ absl::Status Informer::ListOnce() {
   if (options_.trim != nullptr) {
     for (Json& item : list->items) options_.trim(item);
   }
-  Deliver(cache_.Replace(*std::move(list)));
-  absl::MutexLock lock(&mutex_);
-  synced_ = true;
-  ++lists_;
+  const std::vector<ObjectChange> changes = cache_.Replace(*std::move(list));
+  {
+    absl::MutexLock lock(&mutex_);
+    synced_ = true;
+    ++lists_;
+  }
+  Deliver(changes);
   return absl::OkStatus();
 }
 
@@ -147,7 +151,7 @@ void Informer::Run(std::stop_token stop) {
       Note(status);
       spdlog::warn(
           "msg=\"list or watch ended\" resource={} retry_s={:.1f} error=\"{}\"",
-          resource_.plural, absl::ToDoubleSeconds(pause), status.ToString());
+          resource_.plural, absl::ToDoubleSeconds(pause), LogText(status));
     }
     if (pause > absl::ZeroDuration()) SleepUnlessStopped(pause, stop);
   }
