@@ -10,7 +10,7 @@ from torch.distributed import DistStoreError
 
 from dynatrain.runtime import Message, Runtime
 
-_TIMEOUT = timedelta(seconds=120)
+_TIMEOUT = timedelta(seconds=300)
 
 
 class RendezvousStore(Store):

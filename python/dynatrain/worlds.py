@@ -41,7 +41,7 @@ from torch.distributed.tensor.debug import _clear_sharding_prop_cache
 from dynatrain.errors import Refused
 
 TESTED_TORCH = ("2.15.",)
-PREPARING_TIMEOUT = timedelta(seconds=120)  # a peer that dies while we prepare
+PREPARING_TIMEOUT = timedelta(seconds=300)  # a peer that dies, or is far behind
 TRAINING_TIMEOUT = timedelta(minutes=30)  # torch's own default for gloo
 _KEY = "dynatrain_world"
 _NAMES_PER_WORLD = 1 << 20

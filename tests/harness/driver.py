@@ -40,6 +40,8 @@ KEY = "0123456789abcdef0123456789abcdef"
 DEADLINE_S = float(os.environ.get("DYNATRAIN_TEST_DEADLINE_S", "180"))
 _LINE = re.compile(r"step (\d+) loss (\S+) samples (\d+) world (\S+)")
 
+_TIME = re.compile(r"step (\d+) .* ms (\d+)")
+
 
 class TransitionFailed(Exception):
     """A rank reported `failed`; its reason."""
@@ -306,6 +308,14 @@ class Driver:
                 step, loss = int(match[1]), float(match[2])
                 assert found.setdefault(step, loss) == loss, f"step {step} twice"
         return found
+
+    def step_times(self) -> dict[int, float]:
+        """Milliseconds by step, from the same lines."""
+        return {
+            int(match[1]): float(match[2])
+            for pod in self.pods.values()
+            for match in _TIME.finditer(pod.log.read_text())
+        }
 
     def logs(self) -> str:
         return "\n".join(

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import time
 from collections import defaultdict
+from statistics import median
 
 import pytest
 from driver import Driver, Record, Sampler, TransitionFailed
@@ -42,6 +43,16 @@ def check_samples(folder: pathlib.Path, committed: int) -> None:
         seen |= set(indices)
 
 
+def tell_step_times(job: Driver, begun: int, ended: int) -> None:
+    """A measurement, not a claim: how much a preparation slows the live steps."""
+    times = job.step_times()
+    alone = [times[s] for s in range(max(begun - 3, 1), begun) if s in times]
+    beside = [times[s] for s in range(begun + 1, ended) if s in times]
+    if alone and beside:
+        usual, slowed = median(alone), median(beside)
+        print(f"steps of {usual:.0f} ms alone, {slowed:.0f} ms beside a preparation")
+
+
 def static_losses(folder: pathlib.Path, steps: int) -> dict[int, float]:
     with Driver(folder, [*TRAIN, "--steps", "400"]) as job:
         job.start([0])
@@ -72,6 +83,7 @@ def test_sixty_steps_with_four_transitions_follow_the_static_run(
                 records.append(job.transition(layout, serials))
             steps = [step for _, step in sampler.seen]
             assert max(steps) - min(steps) >= 2, "the old world stood still"
+            tell_step_times(job, min(steps), max(steps))
             job.wait_steps_more(3)
         last = max(60, job.step_of(job.members[0]))
         job.wait_step(last)
