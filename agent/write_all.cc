@@ -11,12 +11,15 @@
 namespace dynatrain::agent {
 namespace {
 
-ABSL_CONST_INIT absl::Mutex write_mutex(absl::kConstInit);
+// One each, so that a full standard output, which ranks fill, doesn't hold up
+// the agent's own log on standard error.
+ABSL_CONST_INIT absl::Mutex output_mutex(absl::kConstInit);
+ABSL_CONST_INIT absl::Mutex other_mutex(absl::kConstInit);
 
 }  // namespace
 
 void WriteAll(int fd, absl::string_view bytes) {
-  absl::MutexLock lock(&write_mutex);
+  absl::MutexLock lock(fd == STDOUT_FILENO ? &output_mutex : &other_mutex);
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written >= 0) {

@@ -7,8 +7,8 @@
 
 namespace dynatrain::agent {
 
-// Writes all of `bytes` to `fd` in one piece with respect to other calls. What
-// can't be written, because the reader is gone, is dropped.
+// Writes all of `bytes` to `fd` in one piece with respect to other calls for
+// it. What can't be written, because the reader is gone, is dropped.
 void WriteAll(int fd, absl::string_view bytes);
 
 }  // namespace dynatrain::agent
