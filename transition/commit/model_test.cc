@@ -141,6 +141,16 @@ TEST(CommitModelTest, ALeaverThatVanishesAnywhere) {
       .Run();
 }
 
+TEST(CommitModelTest, ASurvivorALeaverAndAJoiner) {
+  Exploration({.members = {kSurvivor0, kLeaver1, {2, false, true}},
+               .lost_pods = 1,
+               .free_steps = 0,
+               .repeats = false,
+               .max_step = 2,
+               .sleeping = false})
+      .Run();
+}
+
 TEST(CommitModelTest, PicturesThatMixTimes) {
   Exploration({.members = {kSurvivor0, kJoiner1},
                .operators = 1,
