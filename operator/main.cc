@@ -195,6 +195,7 @@ int main(int argc, char** argv) {
   dynatrain::control::BlockEndSignals();
   const absl::Status status = dynatrain::control::Run();
   if (status.ok()) return EXIT_SUCCESS;
-  spdlog::error("msg=\"can't run\" error=\"{}\"", LogText(status));
+  spdlog::error("msg=\"can't run\" error=\"{}\"",
+                dynatrain::control::LogText(status));
   return EXIT_FAILURE;
 }
