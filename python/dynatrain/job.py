@@ -12,6 +12,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from dynatrain import worlds
@@ -32,7 +33,7 @@ from dynatrain.world import World
 
 _FAILED = 1
 _ABORT_HEARD_S = 0.5
-_BUILDER_ENDS_S = 5.0
+_WORLDS_END_S = 5.0
 _RETIRE_AFTER_S = 60.0  # the next world's first step should be over by then
 
 
@@ -57,6 +58,9 @@ class Job:
         self._serial = int(runtime.welcome["serial"])
         self._local_rank = int(runtime.welcome["local_rank"])
         self._coming: Coming | None = None
+        self._ending = threading.Lock()  # held to start a world's thread
+        self._ended = False
+        self._world_threads: list[threading.Thread] = []
         self._over: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
         self._lives: queue.SimpleQueue[Live | None] = queue.SimpleQueue()
 
@@ -64,7 +68,7 @@ class Job:
         """Trains until the data is exhausted."""
         self._start(self._listen, "listener")
         error = self._over.get()
-        self._end_builder()
+        self._end_worlds()
         if error is not None:
             raise error
 
@@ -80,7 +84,7 @@ class Job:
                 yield live.world
                 before = live.world
             if live.finished:
-                self._end_builder()
+                self._end_worlds()
                 return self._retire(before)
         if (error := self._over.get()) is not None:
             raise error
@@ -112,8 +116,15 @@ class Job:
         coming = Coming(
             Preparation(self._runtime, self._program, transition, rank, before)
         )
-        self._coming = coming
-        self._start(lambda: self._live_through(coming), f"world{transition.generation}")
+        with self._ending:
+            if self._ended:
+                return  # the job is done; the agent has been told
+            self._coming = coming
+            thread = self._start(
+                lambda: self._live_through(coming), f"world{transition.generation}"
+            )
+            living = [t for t in self._world_threads if t.is_alive()]
+            self._world_threads = [*living, thread]
 
     def _abort(self, generation: int) -> None:
         coming = self._coming
@@ -191,26 +202,29 @@ class Job:
         if preparation.world is not None:
             preparation.world.retire()
         preparation.groups.destroy()
-        coming.ended.set()
 
     def _retire(self, world: World) -> None:
         world.retire()
         self._runtime.drop(world.generation)
 
-    def _end_builder(self) -> None:
+    def _end_worlds(self) -> None:
         """The job is done; a world that is being prepared will never be used.
 
         A thread that is inside torch when the interpreter ends takes the
-        process down with a signal, so wait for it, or end without ceremony.
+        process down with a signal, so wait for those that prepare or retire a
+        world, or end without ceremony.
         """
-        coming = self._coming
-        if coming is None:
-            return
-        coming.give_up()
-        if not coming.ended.wait(_BUILDER_ENDS_S):
+        with self._ending:
+            self._ended = True
+        if self._coming is not None:
+            self._coming.give_up()
+        until = time.monotonic() + _WORLDS_END_S
+        for thread in self._world_threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        if any(thread.is_alive() for thread in self._world_threads):
             atexit.register(_exit_at_once)
 
-    def _start(self, work: Callable[[], None], name: str) -> None:
+    def _start(self, work: Callable[[], None], name: str) -> threading.Thread:
         def guarded() -> None:
             try:
                 work()
@@ -219,7 +233,11 @@ class Job:
                 self._lives.put(None)
 
         # Daemonic: a process that failed must not live on for a builder.
-        threading.Thread(target=guarded, name=f"dynatrain-{name}", daemon=True).start()
+        thread = threading.Thread(
+            target=guarded, name=f"dynatrain-{name}", daemon=True
+        )
+        thread.start()
+        return thread
 
 
 def _exit_at_once() -> None:

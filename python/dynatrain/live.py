@@ -50,7 +50,6 @@ class Coming:
         self.checked = False  # the live world has the state that was planned
         self._lock = threading.Lock()
         self._dropped = False
-        self.ended = threading.Event()  # it was given up, and all of it is gone
 
     def give_up(self) -> None:
         self.preparation.cancel()
