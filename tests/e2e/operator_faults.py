@@ -53,14 +53,15 @@ def scale(cluster: Cluster, replicas: int) -> None:
     cluster.kubectl("-n", install.NAMESPACE, "scale", DEPLOYMENT, f"--replicas={replicas}")
 
 
-def pids() -> set[int]:
-    """Of all operator processes on this machine that belong to a pod."""
+def pids(cluster: Cluster) -> set[int]:
+    """Of the operator's processes in this cluster's pods, as the host numbers them."""
+    folder = f"/clusters/{cluster.name}/"  # where the cluster keeps what its pods mount
     found = set()
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 command = (entry / "cmdline").read_bytes().split(b"\0")
-                if command[0] == b"/dynatrain-operator" and (entry / "root" / "etc" / "dynatrain").exists():
+                if command[0] == b"/dynatrain-operator" and folder in (entry / "mountinfo").read_text():
                     found.add(int(entry.name))
     return found
 

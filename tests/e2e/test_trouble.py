@@ -142,7 +142,7 @@ def test_in_doubt_for_a_minute_without_an_operator_then_committed(job: TrainingJ
 def test_a_stopped_operator_that_comes_back_is_not_obeyed(job: TrainingJob) -> None:
     job.apply(replicas=1)
     before = job.settled(1)
-    (old,) = operator_faults.pids()
+    (old,) = operator_faults.pids(job.cluster)
     with operator_faults.stopped(old):
         operator_faults.scale(job.cluster, 2)
         job.scale(2)

@@ -288,9 +288,13 @@ class Driver:
         return max((int(r.step) for r in self.observe(serial).ranks), default=0)
 
     def wait_step(self, step: int) -> None:
-        """Until all members have completed `step`."""
+        """Until all members have completed `step` and it is in the log.
+
+        The line takes another way than the frame, and may come later.
+        """
         self.wait(
-            lambda: all(self.step_of(serial) >= step for serial in self.members),
+            lambda: all(self.step_of(serial) >= step for serial in self.members)
+            and step in self.step_times(),
             f"step {step}",
         )
 

@@ -81,7 +81,7 @@ def test_losses_are_bit_equal_with_and_without_a_preparation(
     """With dropout: the warm-up step beside it must not draw from its stream."""
     runs = []
     for name in ("disturbed", "alone"):
-        with job(tmp_path / name, dropout=0.3, step_s=0.1) as operator:
+        with job(tmp_path / name, dropout=0.3, step_s=0.02) as operator:
             operator.start([0, 1])
             operator.transition("dp2,tp1", [0, 1])
             operator.wait_step(2)
