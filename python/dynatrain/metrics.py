@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-
-def numbers(metrics: Mapping[str, Any] | None) -> dict[str, float]:
-    """What step() returned, as plain numbers; REQUIRES one element each."""
-    return {name: float(value) for name, value in (metrics or {}).items()}
 
 
 def line(
