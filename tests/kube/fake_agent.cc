@@ -159,11 +159,12 @@ class FakeAgent::Service final : public rpc::Agent::Service {
   grpc::Status Dismiss(grpc::ServerContext* context,
                        const rpc::DismissRequest* request, rpc::Ack*) override {
     return Command(context, "Dismiss", *request,
-                   [&](Participant& p, const Fence& f) {
-                     const absl::Status status = p.Greet(f);
-                     if (status.ok()) agent_->exit_code_ = kExitDismissed;
-                     return status;
-                   });
+                   [&](Participant& p, const Fence& f)
+                       ABSL_NO_THREAD_SAFETY_ANALYSIS {
+                         const absl::Status status = p.Greet(f);
+                         if (status.ok()) agent_->exit_code_ = kExitDismissed;
+                         return status;
+                       });
   }
   grpc::Status GetManifest(grpc::ServerContext* context,
                            const rpc::GetManifestRequest*,
@@ -194,8 +195,9 @@ class FakeAgent::Service final : public rpc::Agent::Service {
                        const Request& request, Do command) {
     return Keyed(context, [&] {
       const Fence fence = agent::FromProto(request.fence());
-      return agent_->Obey(
-          name, fence, [&]() { return command(agent_->participant_, fence); });
+      return agent_->Obey(name, fence, [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+        return command(agent_->participant_, fence);
+      });
     });
   }
 
@@ -281,6 +283,7 @@ void FakeAgent::Loop(std::stop_token stop) {
   }
 }
 
+// Called with the lock held, which the analysis doesn't see inside a lambda.
 template <typename Report>
 void FakeAgent::ForRanks(Report report) {
   for (int rank = 0; rank < options_.ranks; ++rank) {
@@ -303,7 +306,7 @@ void FakeAgent::Follow(const RankOrder& order, absl::Time now) {
     case Kind::kArm: {
       const bool late = finished_ || step_ >= order.step;
       if (!late) armed_step_ = order.step;
-      ForRanks([&](int rank) {
+      ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
         return participant_.RankArmed(rank, order.generation, order.step, !late,
                                       step_);
       });
@@ -332,8 +335,9 @@ void FakeAgent::Enter() {
     checkpoints_->Put(options_.job_uid, generation, step_);
   }
   const bool in_target = participant_.terms().in_target;
-  ForRanks(
-      [&](int rank) { return participant_.RankReleased(rank, generation); });
+  ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return participant_.RankReleased(rank, generation);
+  });
   armed_step_ = 0;
   stopped_ = false;
   prepared_at_ = verified_at_ = absl::InfiniteFuture();
@@ -353,7 +357,7 @@ void FakeAgent::Step(absl::Time now) {
   next_step_ += options_.step;
   if (armed_step_ == 0 || step_ < armed_step_) return;
   stopped_ = true;
-  ForRanks([&](int rank) {
+  ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return participant_.RankStopped(rank, participant_.generation(), step_,
                                     ProtocolNow());
   });
@@ -366,7 +370,7 @@ void FakeAgent::Tick(absl::Time now) {
   Step(now);
   if (now >= prepared_at_) {
     prepared_at_ = absl::InfiniteFuture();
-    ForRanks([&](int rank) {
+    ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return participant_.RankPrepared(rank, participant_.generation(),
                                        plan_digest_);
     });
@@ -377,7 +381,7 @@ void FakeAgent::Tick(absl::Time now) {
     }
     if (now >= verified_at_) {
       verified_at_ = absl::InfiniteFuture();
-      ForRanks([&](int rank) {
+      ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
         return participant_.RankVerified(rank, participant_.generation());
       });
       in_doubt_since_ = now;

@@ -171,7 +171,7 @@ void FakeApiServer::Serve(int fd) {
   std::string buffer;
   FakeRequest request;
   while (ReadRequest(fd, buffer, request)) {
-    FakeExchange exchange(this, fd, request);
+    FakeExchange exchange(fd, request);
     Next(request)(exchange);
     if (exchange.close_) break;
   }

@@ -30,13 +30,12 @@ struct FakeRequest {
   std::string body;
 };
 
-class FakeApiServer;
 
 // The answering side of one request.
 class FakeExchange {
  public:
-  FakeExchange(FakeApiServer* server, int fd, FakeRequest request)
-      : server_(server), fd_(fd), request_(std::move(request)) {}
+  FakeExchange(int fd, FakeRequest request)
+      : fd_(fd), request_(std::move(request)) {}
 
   const FakeRequest& request() const { return request_; }
 
@@ -62,7 +61,6 @@ class FakeExchange {
 
  private:
   friend class FakeApiServer;
-  FakeApiServer* const server_;
   const int fd_;
   const FakeRequest request_;
   bool close_ = false;
@@ -87,7 +85,6 @@ class FakeApiServer {
   bool WaitForRequests(size_t count, absl::Duration timeout) const;
 
  private:
-  friend class FakeExchange;
   void Accept();
   void Serve(int fd);
   // False if the client went away.

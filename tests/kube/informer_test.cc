@@ -57,7 +57,9 @@ class InformerTest : public ::testing::Test {
   // What on_change has said once it has said so much.
   std::vector<std::string> Log(size_t count) {
     absl::MutexLock lock(&mutex_);
-    const auto enough = [&] { return log_.size() >= count; };
+    const auto enough = [&]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+      return log_.size() >= count;
+    };
     mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(10));
     return log_;
   }
