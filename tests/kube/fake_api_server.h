@@ -30,7 +30,6 @@ struct FakeRequest {
   std::string body;
 };
 
-
 // The answering side of one request.
 class FakeExchange {
  public:
