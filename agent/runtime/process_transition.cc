@@ -9,6 +9,7 @@
 #include "api/manifest/json_codec.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "transition/plan/cover.h"
 #include "transition/plan/world.h"
 #include "vps/layout/manifest.h"
 
@@ -72,6 +73,8 @@ absl::StatusOr<std::unique_ptr<ProcessTransition>> ProcessTransition::Create(
                    PlanInput::Create(std::move(source), std::move(target)));
   ASSIGN_OR_RETURN(ProcessPlan plan,
                    transition::PlanForProcess(input, process_id));
+  // A hole or an overlap would be silent: refused here, outside of the pause.
+  RETURN_IF_ERROR(transition::CheckCover(input, plan));
   return std::unique_ptr<ProcessTransition>(new ProcessTransition(
       std::move(order), std::move(input), std::move(plan)));
 }
