@@ -46,7 +46,8 @@ std::string Join(const std::string& reason, const std::string& message) {
   return absl::StrCat(reason, ": ", message);
 }
 
-// Why a container waits or ended; "" if it runs or ended well.
+// Why a container waits or ended; "" if it runs or ended well, or if its exit
+// code says it all.
 std::string Trouble(const Json& container) {
   const std::string waiting = TextAt(container, "/state/waiting/reason");
   if (!waiting.empty()) {
@@ -58,11 +59,8 @@ std::string Trouble(const Json& container) {
   }
   const Json& ended = At(container, "/state/terminated");
   if (!ended.is_object() || NumberAt(ended, "/exitCode") == 0) return "";
-  std::string reason = TextAt(ended, "/reason");
-  if (reason == "Error") {
-    reason = absl::StrCat("exit code ", NumberAt(ended, "/exitCode"));
-  }
-  return Join(reason, TextAt(ended, "/message"));
+  const std::string reason = TextAt(ended, "/reason");
+  return Join(reason == "Error" ? "" : reason, TextAt(ended, "/message"));
 }
 
 std::string MessageOf(const Json& pod, const Json& training) {
@@ -72,11 +70,12 @@ std::string MessageOf(const Json& pod, const Json& training) {
   const Json& inits = At(pod, "/status/initContainerStatuses");
   if (inits.is_array()) {
     for (const Json& init : inits) {
-      const std::string trouble = Trouble(init);
-      if (!trouble.empty()) {
-        return absl::StrCat("init container ", TextAt(init, "/name"), ": ",
-                            trouble);
-      }
+      std::string trouble = Trouble(init);
+      const int64_t code = NumberAt(init, "/state/terminated/exitCode");
+      if (trouble.empty() && code == 0) continue;
+      if (trouble.empty()) trouble = absl::StrCat("exit code ", code);
+      return absl::StrCat("init container ", TextAt(init, "/name"), ": ",
+                          trouble);
     }
   }
   return Trouble(training);

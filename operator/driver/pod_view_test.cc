@@ -77,7 +77,13 @@ TEST(PodViewTest, SaysWhyAPodDoesNotRun) {
   EXPECT_EQ(PodViewOf(pod)->message, "OOMKilled");
   EXPECT_EQ(PodViewOf(pod)->exit_code, 137);
   main["state"] = {{"terminated", {{"exitCode", 3}, {"reason", "Error"}}}};
-  EXPECT_EQ(PodViewOf(pod)->message, "exit code 3");
+  EXPECT_EQ(PodViewOf(pod)->message, "");
+  EXPECT_EQ(PodViewOf(pod)->exit_code, 3);
+  pod["status"]["initContainerStatuses"] = {
+      {{"name", "dynatrain-agent"},
+       {"state", {{"terminated", {{"exitCode", 1}, {"reason", "Error"}}}}}}};
+  EXPECT_EQ(PodViewOf(pod)->message,
+            "init container dynatrain-agent: exit code 1");
   pod["status"]["initContainerStatuses"] = {
       {{"name", "dynatrain-agent"},
        {"state", {{"waiting", {{"reason", "ErrImageNeverPull"}}}}}}};
