@@ -1,6 +1,7 @@
 #include "operator/driver/actor.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -10,6 +11,7 @@
 #include "api/job/job.h"
 #include "base/status_macros.h"
 #include "operator/driver/pod_view.h"
+#include "operator/kube/api_error.h"
 #include "spdlog/spdlog.h"
 
 namespace dynatrain::control {
@@ -170,8 +172,10 @@ absl::Status Actor::Do(const CreatePod& create) {
     runtime_.create_error.reset();
     return status;
   }
+  const std::optional<ApiError> refusal = GetApiError(status);
   runtime_.create_error =
-      CreateError{std::string(status.message()), absl::Now()};
+      CreateError{std::string(status.message()), absl::Now(),
+                  refusal.has_value() && refusal->IsNamespaceTerminating()};
   return WithContext(status, absl::StrCat("creating pod ", create.name));
 }
 

@@ -89,6 +89,12 @@ std::vector<ApiError::Cause> CausesOf(const Json& status) {
   return causes;
 }
 
+bool HasCause(const std::vector<ApiError::Cause>& causes,
+              absl::string_view reason) {
+  return std::any_of(causes.begin(), causes.end(),
+                     [&](const auto& cause) { return cause.reason == reason; });
+}
+
 // Our own text form, so that a Status can be copied about freely.
 Json Encode(const ApiError& error) {
   Json causes = Json::array();
@@ -136,9 +142,12 @@ ApiError FromStatusObject(const Json& status, int http_code) {
 }  // namespace
 
 bool ApiError::IsResourceVersionTooLarge() const {
-  return std::any_of(causes.begin(), causes.end(), [](const Cause& cause) {
-    return cause.reason == "ResourceVersionTooLarge";
-  });
+  return HasCause(causes, "ResourceVersionTooLarge");
+}
+
+bool ApiError::IsNamespaceTerminating() const {
+  return reason == "NamespaceTerminating" ||
+         HasCause(causes, "NamespaceTerminating");
 }
 
 absl::Status ToStatus(int http_code, absl::string_view body,

@@ -4,17 +4,19 @@
 // a reason ("Conflict") that is finer than the code. A proxy on the way may
 // answer in HTML instead. The code of the result says what to do:
 //
-//   reason                                  code                 do
-//   NotFound                                kNotFound            see what's
-//   gone AlreadyExists                           kAlreadyExists       adopt if
-//   ours Conflict                                kAborted             read
-//   again Gone, Expired                           kOutOfRange          list
-//   again Invalid, BadRequest                     kInvalidArgument     tell the
-//   user Forbidden                               kPermissionDenied    tell the
-//   user Unauthorized                            kUnauthenticated     read the
-//   token TooManyRequests                         kResourceExhausted   wait
-//   ServerTimeout, Timeout, unavailable     kUnavailable         try again
-//   everything else                         kInternal, kUnknown  back off
+// clang-format off
+//   reason                               code                what to do
+//   NotFound                             kNotFound           see what's gone
+//   AlreadyExists                        kAlreadyExists      adopt if ours
+//   Conflict                             kAborted            read again
+//   Gone, Expired                        kOutOfRange         list again
+//   Invalid, BadRequest                  kInvalidArgument    tell the user
+//   Forbidden                            kPermissionDenied   tell the user
+//   Unauthorized                         kUnauthenticated    read the token
+//   TooManyRequests                      kResourceExhausted  wait
+//   ServerTimeout, Timeout, unavailable  kUnavailable        try again
+//   everything else                      kInternal, kUnknown back off
+// clang-format on
 #ifndef OPERATOR_KUBE_API_ERROR_H_
 #define OPERATOR_KUBE_API_ERROR_H_
 
@@ -46,6 +48,8 @@ struct ApiError {
 
   // The server has not seen the resourceVersion that we ask for yet.
   bool IsResourceVersionTooLarge() const;
+  // The namespace is being deleted: nothing can be created in it any more.
+  bool IsNamespaceTerminating() const;
 };
 
 // The error of an answer with `http_code` >= 300. `body` may be anything.

@@ -77,6 +77,22 @@ TEST(ApiErrorTest, KeepsCausesAndRetryAfter) {
             absl::Seconds(7));
 }
 
+TEST(ApiErrorTest, KnowsANamespaceThatIsBeingDeleted) {
+  const Json body = {
+      {"kind", "Status"},
+      {"code", 403},
+      {"reason", "Forbidden"},
+      {"message", "unable to create new content in namespace t1"},
+      {"details",
+       {{"causes", {{{"reason", "NamespaceTerminating"}, {"message", "m"}}}}}}};
+  const absl::Status status = ToStatus(403, body.dump(), std::nullopt);
+  EXPECT_TRUE(absl::IsPermissionDenied(status));
+  EXPECT_TRUE(GetApiError(status)->IsNamespaceTerminating());
+  const absl::Status other =
+      ToStatus(403, R"({"kind":"Status","reason":"Forbidden"})", std::nullopt);
+  EXPECT_FALSE(GetApiError(other)->IsNamespaceTerminating());
+}
+
 TEST(ApiErrorTest, OtherErrorsHaveNone) {
   EXPECT_FALSE(GetApiError(absl::UnavailableError("no route")).has_value());
   EXPECT_FALSE(GetApiError(absl::OkStatus()).has_value());

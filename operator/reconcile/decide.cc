@@ -89,6 +89,7 @@ bool Advance(Round& round) {
 }
 
 void Live(Round& round) {
+  if (!IsPausing(round) && NoteNamespaceEnding(round)) return;
   ReportWish(round);
   const Driven driven = DriveTransition(round);
   const bool moved = round.next.transition != round.seen.job.status.transition;

@@ -1,6 +1,7 @@
 // Scenarios: what a user or an accident does, and where the job ends up.
 #include "operator/reconcile/decide.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -451,6 +452,27 @@ TEST(DecideTest, APodThatCantBeCreatedIsSaid) {
   EXPECT_THAT(cluster.status().reason, IsEmpty());
 }
 
+TEST(DecideTest, ANamespaceThatIsBeingDeletedEndsTheJobQuietly) {
+  FakeCluster cluster(Spec(2));
+  Settle(cluster, 2);
+  cluster.create_failure = "Forbidden: it is being terminated";
+  cluster.namespace_ends = true;
+  cluster.Evict(1);  // as the namespace's controller does
+  ASSERT_TRUE(cluster.RunUntil([&] {
+    return cluster.status().phase == "Failed";
+  })) << cluster.journal();
+  EXPECT_EQ(cluster.condition("Failed").reason, "NamespaceTerminating");
+  ASSERT_TRUE(cluster.RunUntil([&] {
+    return std::all_of(
+        cluster.pods().begin(), cluster.pods().end(),
+        [](const auto& entry) { return entry.second.view.ended(); });
+  })) << cluster.journal();
+  const int actions = cluster.actions_done();
+  cluster.RestartOperator();  // and the next one knows too
+  cluster.Run(100);
+  EXPECT_EQ(cluster.actions_done(), actions);
+}
+
 TEST(DecideTest, SuspendingEndsThePodsAndResumingStartsAgain) {
   FakeCluster cluster(Spec(2));
   Settle(cluster, 2);
@@ -458,7 +480,10 @@ TEST(DecideTest, SuspendingEndsThePodsAndResumingStartsAgain) {
   ASSERT_TRUE(cluster.RunUntil([&] { return cluster.pods().empty(); }))
       << cluster.journal();
   EXPECT_EQ(cluster.status().phase, "Suspended");
-  EXPECT_THAT(cluster.condition("Suspended").message, HasSubstr("init"));
+  EXPECT_THAT(cluster.condition("Suspended").message,
+              HasSubstr("starts from init"));
+  EXPECT_TRUE(cluster.condition("StateLost").status);
+  EXPECT_TRUE(Saw(cluster, "StateLost"));  // a warning
   cluster.Run(10);
   EXPECT_TRUE(cluster.pods().empty());
   cluster.Edit([](api::JobSpec& spec) { spec.suspend = false; });

@@ -62,6 +62,15 @@ bool IsOver(const api::JobStatus& status) {
   return status.phase == "Complete" || status.phase == "Failed";
 }
 
+bool NoteNamespaceEnding(Round& round) {
+  const auto& refused = round.seen.create_error;
+  if (!refused || !refused->namespace_ends) return false;
+  Fail(round, "NamespaceTerminating",
+       absl::StrCat("namespace ", round.job().namespace_name,
+                    " is being deleted, so no pod can be created in it"));
+  return true;
+}
+
 bool NoteCompletion(Round& round) {
   const std::vector<uint32_t> members = round.members();
   const bool all =
@@ -107,16 +116,20 @@ bool NoteSuspension(Round& round) {
     }
     return false;
   }
-  const bool ran = !round.next.members.empty();
+  if (!Holds(round.next, "Suspended")) {
+    std::string message = "no pods are created";
+    if (!round.next.members.empty()) {
+      message = absl::StrCat(
+          "pods are ended and the state of step ", round.next.step,
+          " with them, as this version keeps none without pods; when "
+          "spec.suspend is false again the job starts from init, at step 0");
+      SetCondition(round, "StateLost", true, "SuspendedByUser", message);
+    }
+    SetCondition(round, "Suspended", true, "SuspendedByUser", message);
+  }
   if (round.next.phase != "Suspended") ForgetWorld(round.next);
   round.next.phase = "Suspended";
   round.next.reason.clear();
-  if (!Holds(round.next, "Suspended")) {
-    SetCondition(round, "Suspended", true, "SuspendedByUser",
-                 ran ? "pods are ended; the job will start again from init, as "
-                       "this version keeps no state without pods"
-                     : "no pods are created");
-  }
   SetCondition(round, "Running", false, "Suspended", "spec.suspend is true");
   return true;
 }

@@ -9,6 +9,11 @@ namespace dynatrain::control {
 // Complete or Failed: nothing will train any more.
 bool IsOver(const api::JobStatus& status);
 
+// The job's namespace is being deleted: Failed, as there is no way back from
+// that. True if so.
+// REQUIRES: no pause.
+bool NoteNamespaceEnding(Round& round);
+
 // All members have come to the end of the data and exited with 0: Complete.
 // True if so.
 bool NoteCompletion(Round& round);

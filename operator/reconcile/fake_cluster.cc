@@ -221,7 +221,7 @@ void FakeCluster::Command(
 
 void FakeCluster::Create(const CreatePod& create) {
   if (!create_failure.empty()) {
-    create_error_ = CreateError{create_failure, now_};
+    create_error_ = CreateError{create_failure, now_, namespace_ends};
     return;
   }
   create_error_.reset();

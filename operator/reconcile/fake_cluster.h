@@ -91,7 +91,8 @@ class FakeCluster {
   int capacity = 1000;    // pods that can be scheduled
   int64_t last_step = 0;  // of the data; 0: never ends
   std::string create_failure;
-  bool operator_away = false;  // nobody looks and acts
+  bool namespace_ends = false;  // create_failure is for that
+  bool operator_away = false;   // nobody looks and acts
   int actions_done() const { return actions_done_; }
   int status_writes() const { return status_writes_; }
   const std::vector<RecordEvent>& events() const { return events_; }

@@ -40,8 +40,8 @@ struct PodView {
   std::optional<absl::Time> started;
   // Exit code of the training container, if it ended.
   std::optional<int> exit_code;
-  // Why it does not run or ended, for people: "ImagePullBackOff: …",
-  // "OOMKilled", the init container's error.
+  // Why it does not run or ended, for people, beside the exit code:
+  // "ImagePullBackOff: …", "OOMKilled", the init container's error.
   std::string message;
 
   bool ended() const {
@@ -54,6 +54,7 @@ struct PodView {
 struct CreateError {
   std::string message;
   absl::Time time;
+  bool namespace_ends = false;  // the namespace is being deleted
 };
 
 struct Snapshot {

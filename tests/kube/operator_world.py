@@ -141,6 +141,10 @@ class World:
         job = self.kube.find(self.path(name))
         return {} if job is None else dict(job.get("status", {}))
 
+    def version(self, name: str = "gpt") -> str:
+        """Changes with each write to the job."""
+        return str(self.kube.call("GET", self.path(name))["metadata"]["resourceVersion"])
+
     def condition(self, kind: str) -> dict[str, Any]:
         return next((dict(c) for c in self.status().get("conditions", []) if c["type"] == kind), {})
 

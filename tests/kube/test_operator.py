@@ -97,6 +97,26 @@ def test_a_rank_that_never_arrives_is_named_and_training_goes_on(world: World) -
     assert_no_nonsense(world)
 
 
+def test_a_namespace_that_is_being_deleted_ends_its_jobs_quietly(world: World) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    world.delete(f"api/v1/namespaces/{world.namespace}")  # Terminating: no controller empties it here
+    world.scale(3)
+    world.wait("Failed", lambda: world.condition("Failed").get("reason") == "NamespaceTerminating")
+    world.wait("the job's pods end", lambda: all(ended(pod) for pod in world.pods().values()))
+    assert len(world.pods()) == 2
+    tried, version = world.log().count("creating pod"), world.version()
+    world.processes("operator")[0].kill()
+    world.operator(name="next")
+    world.wait("the next one is up", lambda: "started" in world.log("next"))
+    with pytest.raises(AssertionError):
+        world.wait("something is written", lambda: world.version() != version, seconds=5)
+    assert tried == world.log().count("creating pod") <= 2
+    assert "creating pod" not in world.log("next")
+    assert_no_nonsense(world)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_killed_anywhere_the_next_operator_goes_on(world: World, place: str) -> None:
     world.operator()
