@@ -1,0 +1,163 @@
+#include "vps/layout/megatron/flat_buffer.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/random_seed.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dynatrain::vps::megatron {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// emb proj qkv.ln qkv fc1.ln fc1 fc2 fln out, of MEGATRON_LAYOUT 6.7.
+std::vector<FlatParameter> Golden(bool shared) {
+  std::vector<FlatParameter> parameters;
+  for (int64_t n : {3072, 576, 24, 1728, 24, 2400, 1200, 24, 3072}) {
+    parameters.push_back({.elements = n});
+  }
+  parameters.front().shared_embedding = shared;
+  parameters.back().shared_embedding = shared;
+  return parameters;
+}
+
+TEST(FlatBuffer, GoldenA_OneBucketThreePieces) {
+  const FlatBuffer buffer = *FlatBuffer::Create(Golden(false), {.pieces = 3});
+  EXPECT_THAT(buffer.slots(),
+              ElementsAre(FlatSlot{9216, 12288, 0}, FlatSlot{8640, 9216, 0},
+                          FlatSlot{8576, 8600, 0}, FlatSlot{6848, 8576, 0},
+                          FlatSlot{6784, 6808, 0}, FlatSlot{4352, 6752, 0},
+                          FlatSlot{3136, 4336, 0}, FlatSlot{3072, 3096, 0},
+                          FlatSlot{0, 3072, 0}));
+  EXPECT_THAT(buffer.buckets(), ElementsAre(FlatBucket{0, 12288, 12288}));
+  EXPECT_EQ(buffer.ShardElements(0), 4096);
+}
+
+TEST(FlatBuffer, GoldenB_SmallBucketsFourPieces) {
+  const FlatBuffer buffer =
+      *FlatBuffer::Create(Golden(false), {.pieces = 4, .bucket_size = 3000});
+  EXPECT_THAT(buffer.buckets(), ElementsAre(FlatBucket{0, 3072, 3072},
+                                            FlatBucket{3072, 6784, 3680},
+                                            FlatBucket{6784, 12288, 5504}));
+  EXPECT_EQ(buffer.slot(0), (FlatSlot{9216, 12288, 2}));
+  EXPECT_EQ(buffer.slot(5), (FlatSlot{4352, 6752, 1}));
+}
+
+TEST(FlatBuffer, GoldenC_SharedEmbeddingsSixPieces) {
+  const FlatBuffer buffer =
+      *FlatBuffer::Create(Golden(true), {.pieces = 6, .bucket_size = 3000});
+  EXPECT_THAT(buffer.slots(),
+              ElementsAre(FlatSlot{9600, 12672, 3}, FlatSlot{8768, 9344, 2},
+                          FlatSlot{8704, 8728, 2}, FlatSlot{6976, 8704, 2},
+                          FlatSlot{6912, 6936, 2}, FlatSlot{4352, 6752, 1},
+                          FlatSlot{3136, 4336, 1}, FlatSlot{3072, 3096, 1},
+                          FlatSlot{0, 3072, 0}));
+  EXPECT_THAT(
+      buffer.buckets(),
+      ElementsAre(FlatBucket{0, 3072, 3072}, FlatBucket{3072, 6912, 3680},
+                  FlatBucket{6912, 9600, 2432}, FlatBucket{9600, 12672, 3072}));
+}
+
+TEST(FlatBuffer, GoldenD_SharedEmbeddingsHighBandwidth) {
+  const FlatBuffer buffer = *FlatBuffer::Create(
+      Golden(true), {.pieces = 4, .pad_for_high_bandwidth = true});
+  EXPECT_THAT(buffer.slots(),
+              ElementsAre(FlatSlot{131072, 134144, 2},
+                          FlatSlot{71104, 71680, 1}, FlatSlot{71040, 71064, 1},
+                          FlatSlot{69312, 71040, 1}, FlatSlot{69248, 69272, 1},
+                          FlatSlot{66816, 69216, 1}, FlatSlot{65600, 66800, 1},
+                          FlatSlot{65536, 65560, 1}, FlatSlot{0, 3072, 0}));
+  EXPECT_THAT(buffer.buckets(), ElementsAre(FlatBucket{0, 65536, 3072},
+                                            FlatBucket{65536, 131072, 6144},
+                                            FlatBucket{131072, 196608, 3072}));
+}
+
+TEST(FlatBuffer, WithoutTheDistributedOptimizerNothingIsPadded) {
+  const FlatBuffer buffer = *FlatBuffer::Create(
+      Golden(true),
+      {.pieces = 4, .bucket_size = 3000, .distributed_optimizer = false});
+  EXPECT_THAT(buffer.buckets(), ElementsAre(FlatBucket{0, 3072, 3072},
+                                            FlatBucket{3072, 6696, 3624},
+                                            FlatBucket{6696, 12120, 5424}));
+  EXPECT_EQ(buffer.slot(0), (FlatSlot{9048, 12120, 2}));
+  EXPECT_EQ(buffer.elements(), 12120);
+}
+
+TEST(FlatBuffer, OfNothingIsEmpty) {
+  const FlatBuffer buffer = *FlatBuffer::Create({}, {});
+  EXPECT_EQ(buffer.elements(), 0);
+  EXPECT_TRUE(buffer.buckets().empty());
+}
+
+TEST(FlatBuffer, RefusesWhatIsOutOfBounds) {
+  const auto why = [](std::vector<FlatParameter> parameters,
+                      FlatBufferOptions options) {
+    return std::string(
+        FlatBuffer::Create(parameters, options).status().message());
+  };
+  EXPECT_THAT(why({{.elements = 1}, {.elements = 0}}, {}),
+              HasSubstr("parameter 1 of a flat buffer has 0 elements"));
+  EXPECT_THAT(why({}, {.pieces = 0}), HasSubstr("cut in 0 pieces"));
+  EXPECT_THAT(why({}, {.bucket_size = 0}), HasSubstr("bucket_size is 0"));
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  EXPECT_THAT(why({{.elements = 1}, {.elements = most}}, {}),
+              HasSubstr("up to parameter 1"));
+  EXPECT_THAT(why({{.elements = most}}, {.pieces = 1 << 20}),
+              HasSubstr("up to parameter 0"));
+}
+
+// The laws that Megatron asserts, and those that make a shard of one.
+TEST(FlatBuffer, KeepsItsLaws) {
+  auto random = TestRandom();
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<FlatParameter> parameters(random() % 12 + 1);
+    for (FlatParameter& parameter : parameters) {
+      parameter = {.elements = static_cast<int64_t>(random() % 700 + 1),
+                   .shared_embedding = random() % 5 == 0};
+    }
+    FlatBufferOptions options = {
+        .pieces = static_cast<int64_t>(random() % 12 + 1),
+        .distributed_optimizer = random() % 4 != 0,
+        .pad_for_high_bandwidth = random() % 4 == 0};
+    if (random() % 2 == 0) options.bucket_size = random() % 2000 + 1;
+    const FlatBuffer buffer = *FlatBuffer::Create(parameters, options);
+
+    int64_t previous_end = 0;
+    for (size_t p = parameters.size(); p-- > 0;) {
+      const FlatSlot& slot = buffer.slot(p);
+      EXPECT_EQ(slot.end - slot.begin, parameters[p].elements);
+      EXPECT_GE(slot.begin, previous_end);
+      previous_end = slot.end;
+      const FlatBucket& bucket = buffer.buckets()[slot.bucket];
+      EXPECT_GE(slot.begin, bucket.begin);
+      EXPECT_LE(slot.end, bucket.begin + bucket.unpadded);
+      if (!options.distributed_optimizer) continue;
+      EXPECT_EQ(slot.begin % 64, 0);
+      if (!parameters[p].shared_embedding) continue;
+      EXPECT_EQ(slot.begin, bucket.begin);
+      EXPECT_EQ(slot.end, bucket.begin + bucket.unpadded);
+    }
+    int64_t next = 0;
+    for (size_t b = 0; b < buffer.buckets().size(); ++b) {
+      const FlatBucket& bucket = buffer.buckets()[b];
+      EXPECT_EQ(bucket.begin, next);
+      next = bucket.end;
+      if (!options.distributed_optimizer) {
+        EXPECT_EQ(bucket.unpadded, bucket.end - bucket.begin);
+        continue;
+      }
+      EXPECT_EQ(bucket.begin % 128, 0);
+      EXPECT_EQ(buffer.ShardElements(b) * options.pieces,
+                bucket.end - bucket.begin);
+    }
+    EXPECT_EQ(buffer.elements(), next);
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::vps::megatron
