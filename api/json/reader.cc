@@ -1,11 +1,14 @@
 #include "api/json/reader.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/nearest.h"
 
 namespace dynatrain::api {
 namespace {
@@ -28,14 +31,19 @@ std::string Shown(const Json& value) {
 
 }  // namespace
 
-absl::StatusOr<Json> ParseJson(absl::string_view text) {
-  Json value = Json::parse(text.begin(), text.end(), /*cb=*/nullptr,
-                           /*allow_exceptions=*/false);
-  if (value.is_discarded()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("not JSON (", text.size(), " bytes)"));
+absl::StatusOr<Json> ParseJson(absl::string_view text,
+                               const Json::parser_callback_t& filter) {
+  try {
+    return Json::parse(text.begin(), text.end(), filter);
+  } catch (const Json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 2, column 2: ...",
+    // which ends with the last token, however long that is.
+    constexpr size_t kMost = 160;
+    absl::string_view what = error.what();
+    what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not JSON: ", what.substr(0, kMost), what.size() > kMost ? "..." : ""));
   }
-  return value;
 }
 
 std::string DumpJson(const Json& value) {
@@ -70,6 +78,40 @@ void ObjectReader::Refuse(absl::string_view key, absl::string_view what) {
   if (!status_.ok()) return;
   status_ = absl::InvalidArgumentError(
       absl::StrCat(Path(key), ": ", Shown(At(key)), " ", what));
+}
+
+void ObjectReader::Require(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    if (!status_.ok() || Has(key)) continue;
+    std::vector<std::string> written;
+    if (value_->is_object()) {
+      for (const auto& item : value_->items()) {
+        const bool known =
+            std::find(keys.begin(), keys.end(), item.key()) != keys.end();
+        if (!known) written.push_back(item.key());
+      }
+    }
+    const std::optional<std::string> nearest = Nearest(key, written);
+    status_ = absl::InvalidArgumentError(absl::StrCat(
+        Path(key), " is missing",
+        nearest.has_value()
+            ? absl::StrCat("; is \"", *nearest, "\" what was meant?")
+            : ""));
+  }
+}
+
+void ObjectReader::AllowOnly(const std::vector<std::string>& keys) {
+  if (!status_.ok() || !value_->is_object()) return;
+  for (const auto& item : value_->items()) {
+    if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
+    const std::optional<std::string> nearest = Nearest(item.key(), keys);
+    status_ = absl::InvalidArgumentError(absl::StrCat(
+        Path(item.key()), " is no field here",
+        nearest.has_value()
+            ? absl::StrCat("; did you mean ", *nearest, "?")
+            : absl::StrCat("; there are ", absl::StrJoin(keys, ", "))));
+    return;
+  }
 }
 
 void ObjectReader::Merge(const absl::Status& status) { status_.Update(status); }
@@ -109,6 +151,32 @@ int64_t ObjectReader::Int(absl::string_view key, int64_t min, int64_t max,
     return otherwise;
   }
   return value;
+}
+
+std::vector<int64_t> ObjectReader::Ints(absl::string_view key, int64_t min,
+                                        int64_t max) {
+  std::vector<int64_t> numbers;
+  const Json* found = Find(key);
+  if (found == nullptr) return numbers;
+  const auto fits = [&](const Json& value) {
+    if (!value.is_number_integer()) return false;
+    if (value.is_number_unsigned()) {
+      const uint64_t number = value.get<uint64_t>();
+      return number <= static_cast<uint64_t>(max) &&
+             static_cast<int64_t>(number) >= min;
+    }
+    return min <= value.get<int64_t>() && value.get<int64_t>() <= max;
+  };
+  bool all = found->is_array();
+  if (all) numbers.reserve(found->size());
+  for (size_t i = 0; all && i < found->size(); ++i) {
+    all = fits((*found)[i]);
+    if (all) numbers.push_back((*found)[i].get<int64_t>());
+  }
+  if (all) return numbers;
+  Refuse(key,
+         absl::StrCat("is not a list of integers in [", min, ", ", max, "]"));
+  return {};
 }
 
 absl::Duration ObjectReader::Seconds(absl::string_view key, int64_t min,

@@ -23,8 +23,11 @@
 
 namespace dynatrain::api {
 
-// Returns kInvalidArgument if `text` isn't one JSON value.
-absl::StatusOr<nlohmann::json> ParseJson(absl::string_view text);
+// Returns kInvalidArgument with line and column if `text` isn't one JSON value.
+// `filter` sees values as they are read and may leave them out.
+absl::StatusOr<nlohmann::json> ParseJson(
+    absl::string_view text,
+    const nlohmann::json::parser_callback_t& filter = nullptr);
 
 // The text of `value`; bytes that are not UTF-8 are replaced.
 std::string DumpJson(const nlohmann::json& value);
@@ -38,6 +41,7 @@ class ObjectReader {
   // The value of `key`; null if absent.
   const nlohmann::json& At(absl::string_view key) const;
   std::string Path(absl::string_view key) const;
+  const std::string& path() const { return path_; }
 
   // An absent field is `otherwise`.
   std::string Text(absl::string_view key, absl::string_view otherwise = "");
@@ -46,6 +50,8 @@ class ObjectReader {
               int64_t otherwise);
   absl::Duration Seconds(absl::string_view key, int64_t min, int64_t max,
                          absl::Duration otherwise);
+  // A list of integers; empty if absent.
+  std::vector<int64_t> Ints(absl::string_view key, int64_t min, int64_t max);
   // RFC 3339; the epoch if absent.
   absl::Time Time(absl::string_view key);
   // Index in `names` of the text of `key`; 0 if absent.
@@ -57,6 +63,11 @@ class ObjectReader {
 
   // Notes that `key` is wrong: `what` says what would be right.
   void Refuse(absl::string_view key, absl::string_view what);
+  // Notes the first of `keys` that is absent, with a field that was written
+  // instead if one looks like it.
+  void Require(const std::vector<std::string>& keys);
+  // Notes the first field that is none of `keys`, with the one that is nearest.
+  void AllowOnly(const std::vector<std::string>& keys);
   // Takes over the error of a nested reader.
   void Merge(const absl::Status& status);
 

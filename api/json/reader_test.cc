@@ -70,5 +70,47 @@ TEST(ParseJsonTest, RefusesWhatIsNotOneValue) {
   }
 }
 
+TEST(ObjectReaderTest, ListsOfIntegersAreReadWhole) {
+  const Json json = {{"n", {0, 4, 9}}, {"big", {0, 10}},       {"below", {-1}},
+                     {"text", {"1"}},  {"huge", {1ULL << 63}}, {"no", 3}};
+  ObjectReader good(json, "");
+  EXPECT_THAT(good.Ints("n", 0, 9), testing::ElementsAre(0, 4, 9));
+  EXPECT_TRUE(good.Ints("absent", 0, 9).empty());
+  EXPECT_TRUE(good.status().ok());
+  for (const char* key : {"big", "below", "text", "huge", "no"}) {
+    ObjectReader reader(json, "spec");
+    EXPECT_TRUE(reader.Ints(key, 0, 9).empty());
+    EXPECT_THAT(Message(reader),
+                HasSubstr("is not a list of integers in [0, 9]"))
+        << key;
+  }
+}
+
+TEST(ObjectReaderTest, MissingAndUnknownFieldsAreNamedWithWhatIsNear) {
+  const Json json = {{"sahpe", {1}}, {"dtype", "int8"}};
+  ObjectReader missing(json, "tensor");
+  missing.Require({"dtype", "shape"});
+  EXPECT_EQ(Message(missing),
+            "tensor.shape is missing; is \"sahpe\" what was meant?");
+  ObjectReader unknown(json, "tensor");
+  unknown.AllowOnly({"dtype", "shape"});
+  EXPECT_EQ(Message(unknown),
+            "tensor.sahpe is no field here; did you mean shape?");
+  ObjectReader far(json, "");
+  far.AllowOnly({"dtype", "x"});
+  EXPECT_EQ(Message(far), "sahpe is no field here; there are dtype, x");
+  ObjectReader good(json, "");
+  good.Require({"dtype"});
+  good.AllowOnly({"dtype", "sahpe"});
+  EXPECT_TRUE(good.status().ok());
+}
+
+TEST(ParseJsonTest, SaysWhereTheTextIsWrong) {
+  EXPECT_EQ(ParseJson("{\"a\": [1,\n }").status().message().substr(0, 45),
+            "not JSON: parse error at line 2, column 2: sy");
+  EXPECT_LT(ParseJson("\"" + std::string(1000, 'x')).status().message().size(),
+            200);
+}
+
 }  // namespace
 }  // namespace dynatrain::api
