@@ -10,10 +10,12 @@ HELM_VERSION=v3.22.0
 BUILDIFIER_VERSION=v0.0.0-20260904073137-eaa4d125b423   # its tags name no module version
 TORCH_VERSION=2.15.0
 PYTHON_ENV_REVISION=2   # raise when the list in setup/python changes
+MEGATRON_VERSION=0.16.1   # newer ones want Python 3.12
 KUBERNETES_BIN=$CACHE/kubernetes-$KUBERNETES_VERSION
 HELM_BIN=$CACHE/helm-$HELM_VERSION
 BUILDIFIER_BIN=$CACHE/buildifier-$BUILDIFIER_VERSION
 PYTHON_ENV=$CACHE/python-torch$TORCH_VERSION-r$PYTHON_ENV_REVISION
+MEGATRON_ENV=$CACHE/megatron-$MEGATRON_VERSION-torch$TORCH_VERSION-r$PYTHON_ENV_REVISION
 export GOFLAGS=-modcacherw
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }

@@ -106,7 +106,7 @@ STAGES = [
     Stage("c++", bazel(), long=False),
     Stage("structure", pytest("structure", *STRUCTURE, limit_s=20 * MINUTE_S)),
     Stage("tools", pytest("tools", "tools", limit_s=5 * MINUTE_S)),
-    Stage("setup-cluster", setup("kubernetes")),
+    Stage("setup-cluster", setup("kubernetes", "megatron")),
     Stage("python", each_folder(20 * MINUTE_S), long=False),
     Stage("cluster", pytest("cluster", CLUSTER, limit_s=10 * MINUTE_S), long=False),
     Stage("end-to-end", pytest("end-to-end", END_TO_END, limit_s=40 * MINUTE_S), long=False),

@@ -1,0 +1,132 @@
+"""Real Megatron jobs on demand: starts the zygote, asks it for worlds, and puts together what their ranks have written down."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import hashing
+import numpy as np
+from configuration import VERSION, Configuration
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+Json = dict[str, Any]
+
+
+class OracleError(RuntimeError):
+    """The oracle itself failed, so it says nothing about any layout."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """Megatron doesn't build this configuration."""
+
+    rank: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Truth:
+    """What a real job holds: a listing as in docs/design/0002, and the values in the memory of each rank's tensors, end to end.
+
+    `values` of an entry in the listing says which part of its rank's values is its own.
+    """
+
+    listing: Json
+    values: list[hashing.Values]
+
+    def save(self, folder: pathlib.Path) -> None:
+        """listing.json, for `dynatrain layout --diff` too, and values.npy: the ranks' values one after another."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "listing.json").write_text(json.dumps(self.listing))
+        np.save(folder / "values.npy", np.concatenate(self.values))
+
+    @classmethod
+    def load(cls, folder: pathlib.Path) -> Truth:
+        listing, values = json.loads((folder / "listing.json").read_text()), np.load(folder / "values.npy")
+        parts, position = [], 0
+        for rank in listing["ranks"]:
+            size = max((entry["values"][1] for entry in rank["tensors"]), default=0)
+            parts.append(values[position:position + size])
+            position += size
+        return cls(listing, parts)
+
+
+@functools.cache
+def interpreter() -> pathlib.Path:
+    """The interpreter of the environment that tools/setup/megatron makes."""
+    show = 'cd "$1" && . ./common.sh && printf %s "$MEGATRON_ENV"'
+    folder = subprocess.run(["bash", "-c", show, "bash", ROOT / "tools" / "setup"], check=True, capture_output=True, text=True)
+    path = pathlib.Path(folder.stdout) / "bin" / "python"
+    if not path.exists():
+        raise OracleError(f"there is no {path}: run tools/setup/megatron")
+    return path
+
+
+class Worlds:
+    """A running zygote."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+        self._log = (folder / "zygote.log").open("w")
+        command = [str(interpreter()), "-W", "ignore", str(HERE / "zygote.py")]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
+                                         env=environment, bufsize=1)
+        self._count = 0
+        self.versions = self._answer()
+
+    def _answer(self) -> Json:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            log = (self._folder / "zygote.log").read_text(errors="replace")
+            raise OracleError(f"the zygote ended: {log[-3000:]}")
+        answer: Json = json.loads(line)
+        return answer
+
+    def run(self, configuration: Configuration) -> Truth | Refused:
+        """Builds the job for real, with one process for each rank."""
+        assert self._process.stdin is not None
+        folder = self._folder / str(self._count)
+        self._count += 1
+        self._process.stdin.write(json.dumps({"configuration": configuration.to_json(), "folder": str(folder)}) + "\n")
+        answer = self._answer()
+        if answer["outcome"] == "refused" and answer["in_megatron"]:
+            return Refused(answer["rank"], answer["reason"])
+        if answer["outcome"] != "built":
+            raise OracleError(f"rank {answer['rank']} of {configuration.label()}: {answer['reason']}")
+        ranks = [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(configuration.world)]
+        values = [np.load(folder / f"rank{rank}.npy") for rank in range(configuration.world)]
+        listing = {"version": 1, "framework": "megatron", "framework_version": VERSION, "world_size": configuration.world, "ranks": ranks}
+        return Truth(listing, values)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+
+@contextmanager
+def worlds() -> Iterator[Worlds]:
+    with tempfile.TemporaryDirectory(prefix="dynatrain-oracle-") as folder:
+        running = Worlds(pathlib.Path(folder))
+        try:
+            yield running
+        finally:
+            running.close()

@@ -1,0 +1,132 @@
+"""Runs worlds of Megatron ranks, one after another: reads requests from its input, a line of JSON each, and answers with a line.
+
+PyTorch and Megatron are imported once; each rank is a process forked from here, real and fresh, that dies with its world. So a world of
+sixteen costs a second, not sixteen imports, and nothing of one world can leak into the next.
+    {"configuration": "<JSON>", "folder": "/tmp/..."}  ->  {"outcome": "built"} | {"outcome": "refused", "rank": 3, "reason": "..."}
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import pathlib
+import signal
+import socket
+import sys
+import time
+import traceback
+from typing import Any
+
+import building
+import dumping
+import pretend
+import torch
+import torch.distributed
+from configuration import Configuration
+
+LIMIT_S = 120.0
+GRACE_S = 3.0  # after the first rank has failed, the others wait for it in vain
+REFUSED = 3
+
+
+def listen() -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(128)
+    return listener
+
+
+def live(c: Configuration, rank: int, listener: socket.socket, folder: pathlib.Path) -> int:
+    """The whole life of a rank. A refusal is Megatron's exception, written down for whoever asked."""
+    try:
+        host, port = listener.getsockname()
+        store = torch.distributed.TCPStore(host, port, c.world, is_master=rank == 0,  # type: ignore[attr-defined]
+                                           master_listen_fd=listener.detach() if rank == 0 else None)
+        torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=c.world)
+        job = building.build(c)
+    except (AssertionError, ValueError, RuntimeError, NotImplementedError, TypeError, ZeroDivisionError, IndexError) as error:
+        traceback.print_exc()
+        reason = f"{type(error).__name__}: {error}"
+        (folder / f"refused{rank}").write_text(json.dumps({"reason": reason, "in_megatron": _in_megatron(error)}))
+        return REFUSED
+    dumping.dump(c, job, folder)
+    torch.distributed.barrier()  # rank 0 serves the store until all are done
+    return 0
+
+
+def _in_megatron(error: BaseException) -> bool:
+    return any("/megatron/core/" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+
+
+def fork(c: Configuration, rank: int, listener: socket.socket, folder: pathlib.Path) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        log = os.open(folder / f"rank{rank}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.setpgid(0, 0)
+        code = live(c, rank, listener, folder)
+    except BaseException:  # whatever it was is in the log, and this process must not go on as a second zygote
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def run(c: Configuration, folder: pathlib.Path) -> dict[str, Any]:
+    """A world from birth to death; what became of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with listen() as listener:
+        alive = {fork(c, rank, listener, folder): rank for rank in range(c.world)}
+    deadline, failed = time.monotonic() + LIMIT_S, {}
+    while alive and time.monotonic() < deadline:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            time.sleep(0.01)
+            continue
+        code, rank = os.waitstatus_to_exitcode(status), alive.pop(pid)
+        if code:
+            deadline = min(deadline, time.monotonic() + GRACE_S)
+            failed[rank] = code
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    if refused := sorted(rank for rank, code in failed.items() if code == REFUSED):
+        said = {rank: json.loads((folder / f"refused{rank}").read_text()) for rank in refused}
+        # A rank that waits for one that refused hears of a lost connection: not the reason, unless nobody says another.
+        first = min(refused, key=lambda rank: ("onnection" in said[rank]["reason"], rank))
+        return {"outcome": "refused", "rank": first, **said[first]}
+    if failed or alive:
+        rank = min(failed) if failed else min(alive.values())
+        log = (folder / f"rank{rank}.log").read_text(errors="replace")
+        return {"outcome": "failed", "rank": rank, "reason": "it took too long" if not failed else log[-3000:]}
+    return {"outcome": "built"}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    pretend.cuda()
+    import megatron.core.distributed
+    import megatron.core.models.gpt.gpt_model
+    import megatron.core.optimizer
+    pretend.transformer_engine()
+    gc.collect()
+    gc.freeze()  # the collector must not touch, and so copy, the pages that the ranks share
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    answers.write(json.dumps({"outcome": "ready", "torch": torch.__version__, "megatron": megatron.core.__version__}) + "\n")
+    for line in sys.stdin:
+        request = json.loads(line)
+        answers.write(json.dumps(run(Configuration.from_json(request["configuration"]), pathlib.Path(request["folder"]))) + "\n")
+    answers.flush()
+    os._exit(0)  # PyTorch's compiler, imported by Megatron, ends with pages of complaints
+
+
+if __name__ == "__main__":
+    main()
