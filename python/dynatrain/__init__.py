@@ -28,9 +28,9 @@ It gives functions, and the package owns the loop::
     data = dynatrain.Data(TextDataset(), global_batch=24, steps=1000)
     dynatrain.run(build, step, data, init)
 
-Parameters, buffers, optimizer states, learning rates, extras, torch's random
-streams and the data cursor travel; what would be lost is refused by name.
-Draw random numbers from torch; don't keep model, mesh or groups in globals.
+Parameters, buffers, optimizer states, learning rates, extras, the random streams
+of torch, Python and numpy and the data cursor travel; what would be lost is
+refused by name. Don't keep model, mesh or groups in globals.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def run(build: Build, step: Step, data: Data, init: Init | None = None) -> None:
     """Trains until `data` is exhausted, in whatever worlds the job is given.
 
     build(mesh) → (model, optimizer, extras): called on the meta device for each
-    generation, while the one before it trains. Each of `extras` has
+    generation, while the one before it trains. For several optimizers, a list or
+    dict of them, which is then ``world.optimizers``. Each of `extras` has
     state_dict() and load_state_dict(). step(world, batch) → metrics: one
     optimizer step; also run once on a throw-away batch to warm a new world up
     (``world.warming_up``). init(model): fills parameters and buffers in the

@@ -1,8 +1,8 @@
 """State that is no tensor of the parameter space, as bytes.
 
 ``common`` is equal on all ranks: counters, parameter groups (learning rates),
-what the optimizer keeps that is no tensor, the state of the extras.
-``coordinate`` belongs to a place in the mesh: torch's CPU random stream.
+what the optimizers keep that is no tensor, the state of the extras.
+``coordinate`` belongs to a place in the mesh: the random streams (`streams`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.optim import Optimizer
 
+from dynatrain import nested
 from dynatrain.errors import Refused
-from dynatrain.state import plain_state
+from dynatrain.state import Optimizers, each, plain_state
 
 
 @dataclass(frozen=True)
 class Common:
     step: int  # completed
     samples: int  # committed
-    groups: list[dict[str, Any]]  # of the optimizer, without the parameters
-    plain: dict[str, dict[str, Any]]  # optimizer state by parameter name
+    # Of each optimizer: its groups without the parameters, its state by name.
+    groups: list[list[dict[str, Any]]]
+    plain: list[dict[str, dict[str, Any]]]
     extras: dict[str, Any]
 
     @staticmethod
@@ -33,17 +34,21 @@ class Common:
         step: int,
         samples: int,
         model: nn.Module,
-        optimizer: Optimizer,
+        optimizers: Optimizers,
         extras: Mapping[str, Any],
     ) -> Common:
+        all_of_them = each(optimizers).values()
         return Common(
             step=step,
             samples=samples,
             groups=[
-                {k: v for k, v in group.items() if k != "params"}
-                for group in optimizer.param_groups
+                [
+                    {k: v for k, v in group.items() if k != "params"}
+                    for group in optimizer.param_groups
+                ]
+                for optimizer in all_of_them
             ],
-            plain=plain_state(model, optimizer),
+            plain=[plain_state(model, optimizer) for optimizer in all_of_them],
             extras={name: extra.state_dict() for name, extra in extras.items()},
         )
 
@@ -58,38 +63,54 @@ class Common:
         return Common(**torch.load(io.BytesIO(data), weights_only=True))
 
     def check_travels(self) -> None:
-        """Refuses, by name, an extra whose state is more than plain values."""
+        """Refuses, by name, what is more than plain values and tensors."""
         for name, value in self.extras.items():
-            try:
-                one = Common(0, 0, [], {}, {name: value})
-                Common.decode(one.encode())
-            except Exception as error:
-                raise Refused(
-                    f"extras[{name!r}].state_dict() holds more than plain values and "
-                    f"tensors, so it can't be sent: {str(error).splitlines()[0]}"
-                ) from error
+            _check_travels(f"extras[{name!r}].state_dict()", value)
+        for optimizer in self.groups:
+            for index, group in enumerate(optimizer):
+                for key, value in group.items():
+                    _check_travels(f"param_groups[{index}][{key!r}]", value)
+        for plain in self.plain:
+            for name, values in plain.items():
+                for key, value in values.items():
+                    _check_travels(f"optimizer state {key!r} of {name}", value)
 
     def restore(
-        self, model: nn.Module, optimizer: Optimizer, extras: Mapping[str, Any]
+        self, model: nn.Module, optimizers: Optimizers, extras: Mapping[str, Any]
     ) -> None:
         """Puts everything but the counters into the objects of a new world."""
-        if len(self.groups) != len(optimizer.param_groups):
+        labelled = each(optimizers)
+        if len(self.groups) != len(labelled):
             raise Refused(
-                f"the optimizer had {len(self.groups)} parameter groups, build() now "
-                f"made {len(optimizer.param_groups)}"
+                f"the job had {len(self.groups)} optimizers, build() now made "
+                f"{len(labelled)}"
             )
-        for group, values in zip(optimizer.param_groups, self.groups, strict=True):
-            group.update(values)
         parameters = dict(model.named_parameters())
-        for name, values in self.plain.items():
-            optimizer.state[parameters[name]].update(values)
+        for (label, optimizer), groups, plain in zip(
+            labelled.items(), self.groups, self.plain, strict=True
+        ):
+            if len(groups) != len(optimizer.param_groups):
+                raise Refused(
+                    f"{label} had {len(groups)} parameter groups, build() now "
+                    f"made {len(optimizer.param_groups)}"
+                )
+            for group, values in zip(optimizer.param_groups, groups, strict=True):
+                group.update(values)
+            for name, values in plain.items():
+                state = optimizer.state[parameters[name]]
+                for key, value in values.items():
+                    state[key] = nested.merge(value, state.get(key))
         for name, extra in extras.items():
             extra.load_state_dict(self.extras[name])
 
 
-def encode_stream(state: torch.Tensor) -> bytes:
-    return bytes(state.tolist())
-
-
-def decode_stream(data: bytes) -> torch.Tensor:
-    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+def _check_travels(what: str, value: Any) -> None:
+    if value is None or isinstance(value, bool | int | float | str):
+        return
+    try:
+        Common.decode(Common(0, 0, [], [], {"": value}).encode())
+    except Exception as error:
+        raise Refused(
+            f"{what} holds more than plain values and tensors, so it can't be sent: "
+            f"{str(error).splitlines()[0]}"
+        ) from error

@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 
-from dynatrain import memory
+from dynatrain import memory, streams
 from dynatrain.binding import bind, check_planned
-from dynatrain.blobs import Common, decode_stream, encode_stream
+from dynatrain.blobs import Common
 from dynatrain.data import Batch, Data, Reader
 from dynatrain.errors import Cancelled, DynatrainError, Refused
 from dynatrain.metrics import line
@@ -94,17 +94,16 @@ class Live:
     def _restore(self, world: World, seed: int) -> None:
         generation = world.generation
         common = Common.decode(self._runtime.get_blob(generation, "common"))
-        common.restore(world.model, world.optimizer, world.extras)
+        common.restore(world.model, world.optimizers, world.extras)
         world.step, world.samples = common.step, common.samples
         if stream := self._runtime.get_blob(generation, "coordinate"):
-            state = decode_stream(stream)
+            streams.restore(torch.frombuffer(bytearray(stream), dtype=torch.uint8))
         else:
-            fresh = torch.Generator()
-            place = world.mesh.coordinates
-            state = fresh.manual_seed(derived_seed(seed, generation, place)).get_state()
+            streams.begin(derived_seed(seed, generation, world.mesh.coordinates))
         if world.mesh.size("tp") > 1:  # peers draw alike, new ones too
+            state = streams.save()
             dist.broadcast(state, group=world.mesh.group("tp"), group_src=0)
-        torch.set_rng_state(state)
+            streams.restore(state)
 
     def steps(self) -> Iterator[Any]:
         """Batches, until the data is exhausted or the world is over."""
@@ -198,8 +197,8 @@ class Live:
         world = self._world
         coming.checked = True
         try:
-            check_told(world.model, world.optimizer, world.extras)
-            tensors = tensors_of(world.model, world.optimizer)
+            check_told(world.model, world.optimizers, world.extras)
+            tensors = tensors_of(world.model, world.optimizers)
             check_planned(coming.preparation.summary, Side.SOURCE, tensors)
             self._common().check_travels()
         except DynatrainError as error:
@@ -239,7 +238,7 @@ class Live:
 
     def _bind(self, preparation: Preparation, laps: Laps) -> None:
         world, generation = self._world, preparation.generation
-        tensors = tensors_of(world.model, world.optimizer)
+        tensors = tensors_of(world.model, world.optimizers)
         bind(self._runtime, generation, Side.SOURCE, preparation.summary, tensors)
         laps.lap("bind")
         if preparation.world is not None and not preparation.bound:
@@ -247,14 +246,14 @@ class Live:
             preparation.bind_targets()
             laps.lap("allocate")
         self._runtime.put_blob(generation, "common", self._common().encode())
-        stream = encode_stream(torch.get_rng_state())
+        stream = bytes(streams.save().tolist())
         self._runtime.put_blob(generation, "coordinate", stream)
         laps.lap("save")
 
     def _common(self) -> Common:
         world = self._world
         return Common.of(
-            world.step, world.samples, world.model, world.optimizer, world.extras
+            world.step, world.samples, world.model, world.optimizers, world.extras
         )
 
     def _refuse(self, coming: Coming, stage: str, error: Exception) -> None:

@@ -13,13 +13,14 @@ from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from dynatrain import nested
 from dynatrain.errors import Refused
-from dynatrain.state import local_of
+from dynatrain.state import Optimizers, each, local_of
 
 _WARM_UP_VALUE = 0.01  # finite, not zero: no NaN in a division or a check
 
 
-def check_on_meta(model: nn.Module, optimizer: Optimizer) -> None:
+def check_on_meta(model: nn.Module, optimizers: Optimizers) -> None:
     """Refuses a build() that made memory, or put a learning rate on meta."""
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if not tensor.is_meta:
@@ -28,22 +29,34 @@ def check_on_meta(model: nn.Module, optimizer: Optimizer) -> None:
                 "it runs beside the live world and must not take memory; don't name "
                 "a device there, values come from init() or from the transfer"
             )
-    for index, group in enumerate(optimizer.param_groups):
-        for key, value in group.items():
-            if isinstance(value, Tensor) and value.is_meta:
-                raise Refused(
-                    f"optimizer.param_groups[{index}][{key!r}] is a tensor made under "
-                    "build()'s meta device and has no value; give a plain number"
-                )
+    for label, optimizer in each(optimizers).items():
+        for index, group in enumerate(optimizer.param_groups):
+            for key, value in group.items():
+                if isinstance(value, Tensor) and value.is_meta:
+                    raise Refused(
+                        f"{label}.param_groups[{index}][{key!r}] is a tensor made under "
+                        "build()'s meta device and has no value; give a plain number"
+                    )
 
 
-def make_optimizer_state(optimizer: Optimizer) -> None:
-    """Has the optimizer make its state on meta, as its first step would.
+def make_optimizer_state(optimizers: Optimizers) -> None:
+    """Has each optimizer make its state on meta, as its first step would.
 
     Only which states there are, and their shapes, counts: where the optimizer
     reads a value (a step, a norm), it gets 1. Raises Refused for one that needs
-    more than that.
+    more than that, and for one whose state grows from step to step.
     """
+    for optimizer in each(optimizers).values():
+        _make_state(optimizer)
+
+
+def _make_state(optimizer: Optimizer) -> None:
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise Refused(
+            "LBFGS can't be used in an elastic job: it keeps a history whose length "
+            "and vectors, concatenated over all parameters, depend on the steps and "
+            "ranks so far, and calls the model several times a step; use another one"
+        )
     trained = [
         p for g in optimizer.param_groups for p in g["params"] if p.requires_grad
     ]
@@ -102,7 +115,7 @@ def _stepping_quietly(optimizer: Optimizer) -> Iterator[None]:
             group.update(flags)
 
 
-def allocate(model: nn.Module, optimizer: Optimizer) -> None:
+def allocate(model: nn.Module, optimizers: Optimizers) -> None:
     """Gives all parameters, buffers and optimizer states memory.
 
     The parameters stay the same objects, so that the optimizer and whoever
@@ -114,10 +127,10 @@ def allocate(model: nn.Module, optimizer: Optimizer) -> None:
         model.to_empty(device="cpu")
     finally:
         torch.__future__.set_swap_module_params_on_conversion(before)
-    for state in optimizer.state.values():
-        for key, value in state.items():
-            if isinstance(value, Tensor) and local_of(value).is_meta:
-                state[key] = _zeros_like(value)
+    for optimizer in each(optimizers).values():
+        for state in optimizer.state.values():
+            for key, value in state.items():
+                state[key] = nested.change(_with_memory, value)
 
 
 @torch.no_grad()
@@ -129,24 +142,39 @@ def fill(model: nn.Module) -> None:
         local_of(buffer).zero_()
 
 
-def renew_optimizer_state(optimizer: Optimizer, born: dict[Any, Any]) -> None:
-    """For a first start: the state that the optimizer was constructed with.
+def state_at_birth(optimizers: Optimizers) -> list[dict[Any, Any]]:
+    """What each optimizer made in its constructor, by parameter."""
+    return [
+        {owner: dict(state) for owner, state in optimizer.state.items()}
+        for optimizer in each(optimizers).values()
+    ]
 
-    `born`: its state after construction. Optimizers that make state then
-    (Adagrad) are constructed once more, now that the parameters have memory.
+
+def renew_optimizer_state(optimizers: Optimizers, born: list[dict[Any, Any]]) -> None:
+    """For a first start: the state that the optimizers were constructed with.
+
+    `born`: from `state_at_birth`. Optimizers that make state then (Adagrad)
+    are constructed once more, now that the parameters have memory.
     """
-    optimizer.state.clear()
-    if not born:
-        return
+    for optimizer, first in zip(each(optimizers).values(), born, strict=True):
+        optimizer.state.clear()
+        if first:
+            optimizer.state.update(_constructed_again(optimizer).state)
+
+
+def _constructed_again(optimizer: Optimizer) -> Optimizer:
     groups = [dict(g) for g in optimizer.param_groups]
     try:
-        fresh = type(optimizer)(groups, **optimizer.defaults)
+        return type(optimizer)(groups, **optimizer.defaults)
     except TypeError as error:
         raise Refused(
             f"{type(optimizer).__name__} makes state in its constructor and can't be "
             f"constructed from its defaults: {error}"
         ) from error
-    optimizer.state.update(fresh.state)
+
+
+def _with_memory(tensor: Tensor) -> Tensor:
+    return _zeros_like(tensor) if local_of(tensor).is_meta else tensor
 
 
 def _zeros_like(tensor: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dynatrain import memory, worlds
+from dynatrain import memory, streams, worlds
 from dynatrain.binding import bind
 from dynatrain.data import Data, warm_up_batch
 from dynatrain.errors import Cancelled, Refused
@@ -27,11 +27,12 @@ from dynatrain.materialize import (
     fill,
     make_optimizer_state,
     renew_optimizer_state,
+    state_at_birth,
 )
 from dynatrain.mesh import Mesh
 from dynatrain.randomness import Private, derived_seed
 from dynatrain.runtime import Code, Message, Runtime, Side
-from dynatrain.state import check_told, tensors_of
+from dynatrain.state import check_told, each, tensors_of
 from dynatrain.store import RendezvousStore
 from dynatrain.timing import Laps
 from dynatrain.transition import Transition
@@ -83,7 +84,7 @@ class Preparation:
         self._runtime = runtime
         self._program = program
         self._cancelled = threading.Event()
-        self._born: dict[Any, Any] = {}
+        self._born: list[dict[Any, Any]] = []
 
     def cancel(self) -> None:
         self._cancelled.set()
@@ -118,14 +119,14 @@ class Preparation:
         if self.allocated:
             return
         world = self._world
-        allocate(world.model, world.optimizer)
+        allocate(world.model, world.optimizers)
         self.allocated = True
         self._lap("allocate")
 
     def bind_targets(self) -> None:
         """To be called when the tensors are where they will stay."""
         world = self._world
-        tensors = tensors_of(world.model, world.optimizer)
+        tensors = tensors_of(world.model, world.optimizers)
         bind(self._runtime, self.generation, Side.TARGET, self.summary, tensors)
         self.bound = True
         self._lap("bind_target")
@@ -159,22 +160,18 @@ class Preparation:
         self._lap("mesh")
         with torch.device("meta"):
             built = self._program.build(mesh)
-        if not (isinstance(built, tuple) and len(built) == 3):
-            raise Refused(
-                "build() must return (model, optimizer, extras), extras being a "
-                'dict like {"scheduler": scheduler} or {}'
-            )
+        _check_built(built)
         self.world.set_built(*built)
-        check_on_meta(self.world.model, self.world.optimizer)
-        check_told(self.world.model, self.world.optimizer, self.world.extras)
+        check_on_meta(self.world.model, self.world.optimizers)
+        check_told(self.world.model, self.world.optimizers, self.world.extras)
         self._lap("build")
 
     def _describe(self) -> Manifest:
         world = self._world
-        self._born = {p: dict(s) for p, s in world.optimizer.state.items()}
-        make_optimizer_state(world.optimizer)
+        self._born = state_at_birth(world.optimizers)
+        make_optimizer_state(world.optimizers)
         world.manifest = manifest_of(
-            tensors_of(world.model, world.optimizer),
+            tensors_of(world.model, world.optimizers),
             world.model,
             self.layout,
             world.mesh.coordinates,
@@ -239,10 +236,10 @@ class Preparation:
                 "parameters and buffers that build() made on the meta device"
             )
         self._program.init(world.model)
-        torch.manual_seed(
+        streams.begin(
             derived_seed(self.transition.seed, self.generation, world.mesh.coordinates)
         )
-        renew_optimizer_state(world.optimizer, self._born)
+        renew_optimizer_state(world.optimizers, self._born)
         self.bound = True  # there is nothing to receive
         self._lap("init")
 
@@ -273,3 +270,19 @@ class Preparation:
         self.laps.lap(name)
         if self._cancelled.is_set():
             raise Cancelled(Code.CANCELLED, f"told to give up after {name}")
+
+
+def _check_built(built: Any) -> None:
+    if not (isinstance(built, tuple) and len(built) == 3):
+        raise Refused(
+            "build() must return (model, optimizer, extras), extras being a "
+            'dict like {"scheduler": scheduler} or {}'
+        )
+    made = built[1]
+    several = isinstance(made, list | tuple | dict) and len(made) > 0
+    ones = each(made).values() if several else [made]
+    if not all(isinstance(one, torch.optim.Optimizer) for one in ones):
+        raise Refused(
+            f"build() returned a {type(made).__name__} as the optimizer: it must be "
+            "a torch.optim.Optimizer, or a list or dict of some"
+        )

@@ -1,18 +1,23 @@
 """Random numbers: a private place for the builder, a stream per coordinate.
 
-torch's default generator is one per *process*. A builder that seeds,
-initialises or runs dropout would move the live world's losses. `Private` keeps
-what the calling thread draws away from it: operators that would draw from
-the default generator get the thread's own, and ``torch.manual_seed`` and its
-kin reach that one too. Python's ``random`` and numpy are not covered: a step
-should draw from torch.
+torch's default generator is one per *process*, and so are Python's and numpy's.
+A builder that seeds, initialises or runs dropout would move the live world's
+losses. `Private` keeps what the calling thread draws away from them: operators
+that would draw from the default generator get the thread's own, and
+``torch.manual_seed`` and its kin, and the functions of the modules ``random``
+and ``numpy.random``, reach the thread's own too. Only by that name: a function
+that the program has taken out of its module (``from random import choice``)
+still draws from the process's stream.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Mapping
-from types import TracebackType
+import random
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType, TracebackType
 from typing import Any, Self
 
 import torch
@@ -36,15 +41,18 @@ def derived_seed(seed: int, generation: int, place: Mapping[str, int]) -> int:
 
 
 class Private(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While entered, nothing this thread does touches the default generator."""
+    """While entered, nothing this thread does touches the default generators."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.generator = torch.Generator().manual_seed(seed)
+        self.python = random.Random(seed)
+        numpy = sys.modules.get("numpy.random")
+        self.numpy: Any = numpy and numpy.RandomState(seed % 2**32)
 
     def __enter__(self) -> Self:
-        _install_proxy()
-        torch._C._stash_obj_in_tls(_KEY, self.generator)
+        _install_proxies()
+        torch._C._stash_obj_in_tls(_KEY, self)
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
@@ -119,6 +127,14 @@ def _arguments(func: Any) -> list[tuple[str, str]]:
     return [(a.name, str(a.type)) for a in arguments if a.name != "generator"]
 
 
+def _private() -> Private | None:
+    """What the calling thread, or the one whose autograd it does, has entered."""
+    if not torch._C._is_key_in_tls(_KEY):
+        return None
+    private: Private = torch._C._get_obj_in_tls(_KEY)
+    return private
+
+
 class _ThreadGenerator:
     """Stands in torch.random for the default generator: the thread's own."""
 
@@ -126,13 +142,48 @@ class _ThreadGenerator:
         self._default = default
 
     def __getattr__(self, name: str) -> Any:
-        mine = torch._C._is_key_in_tls(_KEY)
-        generator = torch._C._get_obj_in_tls(_KEY) if mine else self._default
-        return getattr(generator, name)
+        private = _private()
+        return getattr(private.generator if private else self._default, name)
 
 
-def _install_proxy() -> None:
-    """manual_seed, get_rng_state, fork_rng … look it up in their module."""
+def _install_proxies() -> None:
+    """torch's manual_seed, get_rng_state, fork_rng … look it up in their module."""
     module: Any = torch.random
     if not isinstance(module.default_generator, _ThreadGenerator):
         module.default_generator = _ThreadGenerator(module.default_generator)
+    _install_in(random, lambda private: private.python)
+    if (numpy := sys.modules.get("numpy.random")) is not None:
+        _install_in(numpy, lambda private: private.numpy)
+
+
+# Functions of numpy.random that are no methods themselves, and whom they call.
+_NUMPY_FUNCTIONS = {"seed": "seed", "ranf": "random_sample", "sample": "random_sample"}
+
+
+def _install_in(module: ModuleType, own: Callable[[Private], Any]) -> None:
+    """The module's functions are methods of one hidden generator: of the
+    thread's, if it has one."""
+    hidden = getattr(module.random, "__self__", None)
+    if hidden is None:
+        return  # done before
+    functions = dict(vars(module))
+    methods = {n: n for n, f in functions.items() if hidden is _owner(f)}
+    for name, method in {**_NUMPY_FUNCTIONS, **methods}.items():
+        if name in functions and hasattr(hidden, method):
+            setattr(module, name, _of_the_thread(method, functions[name], own))
+
+
+def _owner(function: Any) -> Any:
+    return getattr(function, "__self__", None)
+
+
+def _of_the_thread(
+    name: str, function: Callable[..., Any], own: Callable[[Private], Any]
+) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        private = _private()
+        generator = own(private) if private else None
+        return (getattr(generator, name) if generator else function)(*args, **kwargs)
+
+    return draw

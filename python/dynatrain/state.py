@@ -1,7 +1,8 @@
 """The training state, walked: every tensor that must travel, by name.
 
 Names are fully qualified names; ``state`` is ``param``, ``buffer`` or the
-optimizer's key (``exp_avg``, ``momentum_buffer``, ``step``). State that would
+optimizer's key (``exp_avg``, ``step``), with the place in it where the
+optimizer nests (``factors['left']``). State that would
 be lost silently is refused by name instead: tensors as plain module
 attributes, optimizer state that belongs to no parameter, extras that can't
 say their state.
@@ -9,7 +10,7 @@ say their state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,6 +19,7 @@ from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 
+from dynatrain import nested
 from dynatrain.errors import Refused
 
 PARAM, BUFFER = "param", "buffer"
@@ -30,9 +32,19 @@ class Key(NamedTuple):
 
 
 Tensors = dict[Key, Tensor]
+Optimizers = Optimizer | Sequence[Optimizer] | Mapping[str, Optimizer]
 
 
-def tensors_of(model: nn.Module, optimizer: Optimizer) -> Tensors:
+def each(optimizers: Optimizers) -> dict[str, Optimizer]:
+    """What build() gave, one by one, each with what it is called in messages."""
+    if isinstance(optimizers, Optimizer):
+        return {"optimizer": optimizers}
+    if isinstance(optimizers, Mapping):
+        return {f"optimizer[{k!r}]": one for k, one in optimizers.items()}
+    return {f"optimizer[{i}]": one for i, one in enumerate(optimizers)}
+
+
+def tensors_of(model: nn.Module, optimizers: Optimizers) -> Tensors:
     """All tensors of the state, as the program holds them (DTensors or plain)."""
     for module in model.modules():
         if isinstance(module, FSDPModule):
@@ -44,10 +56,17 @@ def tensors_of(model: nn.Module, optimizer: Optimizer) -> Tensors:
         names[id(parameter)] = name
     for name, buffer in model.named_buffers():
         found[Key(name, BUFFER)] = buffer
-    for owner, state in optimizer.state.items():
-        for key, value in state.items():
-            if isinstance(value, Tensor):
-                found[_state_key(names, owner, key)] = value
+    for label, optimizer in each(optimizers).items():
+        for owner, state in optimizer.state.items():
+            for name, value in state.items():
+                for path, tensor in nested.tensors(value, str(name)):
+                    key = _state_key(names, owner, path)
+                    if key in found:
+                        raise Refused(
+                            f"{key.state} of {key.name} is kept by {label} and by "
+                            "another optimizer too; give each parameter to one"
+                        )
+                    found[key] = tensor
     return found
 
 
@@ -67,17 +86,18 @@ def _state_key(names: Mapping[int, str], owner: Any, key: str) -> Key:
 
 
 def plain_state(model: nn.Module, optimizer: Optimizer) -> dict[str, dict[str, Any]]:
-    """What the optimizer keeps per parameter that is no tensor."""
+    """What the optimizer keeps per parameter that is no tensor; None for those."""
     names = {id(p): name for name, p in model.named_parameters()}
     found: dict[str, dict[str, Any]] = {}
     for owner, state in optimizer.state.items():
-        plain = {k: v for k, v in state.items() if not isinstance(v, Tensor)}
-        for key, value in plain.items():
-            if _tensors_within(value):
+        held = {k: v for k, v in state.items() if not isinstance(v, Tensor)}
+        plain = {key: nested.without_tensors(value) for key, value in held.items()}
+        for key, value in held.items():
+            if _tensors_within(plain[key]):
                 raise Refused(
-                    f"optimizer state {key!r} of {names.get(id(owner), '?')} is a "
-                    f"{type(value).__name__} with tensors in it; only tensors by "
-                    "themselves and plain values can travel"
+                    f"optimizer state {key!r} of {names.get(id(owner), '?')} holds "
+                    f"tensors in a {type(value).__name__}; only plain dicts, lists and "
+                    "tuples of them can travel"
                 )
             _state_key(names, owner, key)
         if plain:
@@ -86,7 +106,7 @@ def plain_state(model: nn.Module, optimizer: Optimizer) -> dict[str, dict[str, A
 
 
 def check_told(
-    model: nn.Module, optimizer: Optimizer, extras: Mapping[str, Any]
+    model: nn.Module, optimizers: Optimizers, extras: Mapping[str, Any]
 ) -> None:
     """Refuses, by name, what would be lost at a transition."""
     known = {id(t) for t in (*model.parameters(), *model.buffers())}
@@ -97,13 +117,14 @@ def check_told(
                 "buffer, so it would be lost at a transition; use register_buffer "
                 "(persistent=False if it doesn't belong in a checkpoint)"
             )
-    for index, group in enumerate(optimizer.param_groups):
-        for parameter in group["params"]:
-            if id(parameter) not in known:
-                raise Refused(
-                    f"optimizer.param_groups[{index}] holds {_describe(parameter)}, "
-                    "which is no parameter of the model"
-                )
+    for label, optimizer in each(optimizers).items():
+        for index, group in enumerate(optimizer.param_groups):
+            for parameter in group["params"]:
+                if id(parameter) not in known:
+                    raise Refused(
+                        f"{label}.param_groups[{index}] holds {_describe(parameter)}, "
+                        "which is no parameter of the model"
+                    )
     for name, extra in extras.items():
         _check_extra(name, extra)
 

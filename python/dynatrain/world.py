@@ -16,17 +16,18 @@ from dynatrain import worlds
 from dynatrain.data import Batch, Reading
 from dynatrain.errors import StaleWorld
 from dynatrain.mesh import Mesh
+from dynatrain.state import Optimizers
 
 if TYPE_CHECKING:
     from dynatrain.manifest import Manifest
 
 Extras = Mapping[str, Any]
-Build = Callable[[Mesh], tuple[nn.Module, Optimizer, Extras]]
+Build = Callable[[Mesh], tuple[nn.Module, Optimizers, Extras]]
 
 
 class _Built(NamedTuple):
     model: nn.Module
-    optimizer: Optimizer
+    optimizers: Optimizers
     extras: Extras
 
 
@@ -58,7 +59,16 @@ class World:
 
     @property
     def optimizer(self) -> Optimizer:
-        return self._parts.optimizer
+        """The optimizer, if build() gave one by itself."""
+        made = self._parts.optimizers
+        if not isinstance(made, Optimizer):
+            raise TypeError("build() gave several optimizers: use world.optimizers")
+        return made
+
+    @property
+    def optimizers(self) -> Any:
+        """What build() gave: an optimizer, or a list or dict of them."""
+        return self._parts.optimizers
 
     @property
     def extras(self) -> Extras:
@@ -129,8 +139,10 @@ class World:
         tp = self.mesh.coordinate("tp")
         return Reading(self.generation, step, self.data_part, tp, warm_up)
 
-    def set_built(self, model: nn.Module, optimizer: Optimizer, extras: Extras) -> None:
-        self._built = _Built(model, optimizer, extras)
+    def set_built(
+        self, model: nn.Module, optimizers: Optimizers, extras: Extras
+    ) -> None:
+        self._built = _Built(model, optimizers, extras)
 
     def set_batch(self, batch: Batch) -> None:
         self._batch = batch

@@ -159,7 +159,7 @@ def test_dropout_goes_on_as_if_nothing_had_happened(tmp_path: pathlib.Path) -> N
     for swap in (True, False):
         folder = tmp_path / str(swap)
         folder.mkdir()
-        with Driver(folder, SMALL, environment={"SMALL": '{"dropout": 0.3}'}) as job:
+        with Driver(folder, SMALL, environment={"SMALL": '{"dropout": 0.3, "noise": true}'}) as job:
             job.start([0, 1])
             job.transition("dp2,tp1", [0, 1])
             job.wait_step(3)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import sys
 import threading
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from fake_world import fake_world
@@ -12,6 +15,7 @@ from torch import nn
 from torch.distributed.tensor import DTensor, Shard
 from torch.nn import functional as F
 
+from dynatrain import streams
 from dynatrain.errors import Refused
 from dynatrain.randomness import Private, derived_seed
 from dynatrain.state import local_of
@@ -97,3 +101,75 @@ def test_new_coordinates_get_seeds_of_their_own_but_tp_peers_share() -> None:
     assert seed == derived_seed(1, 2, {**place, "tp": 1})
     others = {derived_seed(1, 2, {**place, "dp": 1}), derived_seed(1, 3, place)}
     assert len({seed, derived_seed(2, 2, place), *others}) == 4
+
+
+def draw() -> tuple[object, ...]:
+    """From all streams, also what they keep for the next call."""
+    return (
+        torch.rand(3).tolist(),
+        random.random(),
+        random.gauss(0, 1),
+        random.choice(range(1000)),
+        float(np.random.rand()),
+        float(np.random.randn()),
+        int(np.random.randint(1000)),
+    )
+
+
+def test_all_streams_go_on_where_they_were_saved() -> None:
+    streams.begin(5)
+    draw()  # leaves half a pair of normal numbers in random and numpy
+    state = streams.save()
+    expected = draw()
+    streams.begin(6)
+    assert streams.save().shape == state.shape
+    streams.restore(state)
+    assert draw() == expected
+
+
+def test_streams_begin_by_their_seed() -> None:
+    seen = []
+    for seed in (5, 6, 5):
+        streams.begin(seed)
+        seen.append(draw())
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_without_numpy_the_others_travel(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams.begin(5)
+    with_numpy = streams.save()
+    monkeypatch.delitem(sys.modules, "numpy.random")
+    state = streams.save()
+    assert state.shape == with_numpy.shape
+    expected = random.random(), torch.rand(3).tolist()
+    for kept in (state, with_numpy):
+        streams.begin(7)
+        streams.restore(kept)
+        assert (random.random(), torch.rand(3).tolist()) == expected
+
+
+def test_what_a_builder_draws_from_random_and_numpy_is_private() -> None:
+    streams.begin(5)
+    state, expected = streams.save(), draw()
+    streams.restore(state)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def build() -> None:
+        with Private(1):
+            first = draw()
+            inside.set()
+            go_on.wait(10)
+            random.seed(1)
+            np.random.seed(1)
+            assert draw() != first
+
+    builder = threading.Thread(target=build)
+    builder.start()
+    inside.wait(10)
+    assert draw() == expected
+    go_on.set()
+    builder.join()
+    with Private(1):
+        private = draw()
+    streams.restore(state)
+    assert draw() == expected != private

@@ -105,7 +105,7 @@ def test_dropout_and_the_loop_go_on_as_if_nothing_had_happened(
     runs = []
     for swap, loop in ((False, False), (True, False), (True, True)):
         folder = tmp_path / f"{swap}{loop}"
-        with job(folder, dropout=0.3, loop=loop) as operator:
+        with job(folder, dropout=0.3, noise=True, loop=loop) as operator:
             operator.start([0, 1])
             operator.transition("dp2,tp1", [0, 1])
             operator.wait_step(3)

@@ -1,7 +1,7 @@
 """A small model of everything awkward, with what a test wants to see of it.
 
 Odd sizes, tied weights, a frozen parameter, buffers (one of integers, one not
-persistent), dropout, SGD with momentum or AdamW. Options come from SMALL, a JSON
+persistent), dropout, noise from Python and numpy, SGD with momentum or AdamW. Options come from SMALL, a JSON
 object, so that all ranks of a job get the same ones.
 """
 
@@ -11,10 +11,12 @@ import hashlib
 import json
 import os
 import pathlib
+import random
 import sys
 import time
 from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
@@ -33,6 +35,7 @@ OPTIONS: dict[str, Any] = {
     "steps": 1_000_000,
     "optimizer": "SGD",
     "dropout": 0.0,
+    "noise": False,  # draw from random and numpy in each step
     "tp": False,  # use the tp axis (even sizes)
     "step_s": 0.0,  # make steps at least so long
     "dump": "",  # folder for hashes of the whole state
@@ -104,6 +107,8 @@ def step(world: dynatrain.World, batch: Tensor) -> dict[str, float]:
     model.batches.add_(1)  # type: ignore[operator]
     logits = model(batch[:, :-1])
     loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+    if OPTIONS["noise"]:
+        loss = loss * (1 + 0.1 * random.random() + 0.1 * float(np.random.rand()))
     (loss * world.weight).backward()  # type: ignore[no-untyped-call]
     world.optimizer.step()
     world.optimizer.zero_grad()
