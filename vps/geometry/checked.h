@@ -23,6 +23,13 @@ constexpr std::optional<int64_t> CheckedMultiply(int64_t a, int64_t b) {
   return product;
 }
 
+// `value` rounded up to a multiple of `unit`, or nullopt if it does not fit.
+// REQUIRES: value >= 0, unit >= 1.
+constexpr std::optional<int64_t> CheckedRoundUp(int64_t value, int64_t unit) {
+  const int64_t rest = value % unit;
+  return rest == 0 ? value : CheckedAdd(value, unit - rest);
+}
+
 // The product of `extents` (1 for none), or nullopt if it does not fit. An
 // extent of 0 makes the product 0 whatever the others are, so that a shape
 // is refused or not independently of the order of its dims.

@@ -17,6 +17,13 @@ TEST(Checked, AddAndMultiplySayWhenTheResultDoesNotFit) {
   EXPECT_EQ(CheckedMultiply(int64_t{1} << 32, int64_t{1} << 31), std::nullopt);
 }
 
+TEST(Checked, RoundsUpToTheNextMultiple) {
+  EXPECT_EQ(CheckedRoundUp(0, 4), 0);
+  EXPECT_EQ(CheckedRoundUp(5, 4), 8);
+  EXPECT_EQ(CheckedRoundUp(8, 4), 8);
+  EXPECT_EQ(CheckedRoundUp(kMax, 2), std::nullopt);
+}
+
 TEST(Checked, VolumeOfNoDimsIsOne) { EXPECT_EQ(CheckedVolume({}), 1); }
 
 TEST(Checked, VolumeWithAnEmptyDimIsZeroInAnyOrder) {
