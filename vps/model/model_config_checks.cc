@@ -63,7 +63,8 @@ absl::Status CheckExperts(const ModelNumbers& n) {
   RETURN_IF_ERROR(Extent("experts.shared_ffn", experts.shared_ffn, 0));
   RETURN_IF_ERROR(
       InRange("experts.first_dense", experts.first_dense, 0, n.layers));
-  RETURN_IF_ERROR(InRange("experts.frequency", experts.frequency, 1, n.layers));
+  RETURN_IF_ERROR(InRange("experts.frequency", experts.frequency, 1,
+                          ModelConfig::kMaxLayers));
   RETURN_IF_ERROR(
       InRange("experts.phase", experts.phase, 0, experts.frequency - 1));
   if (experts.shared_ffn == 0 && experts.shared_gate) {
