@@ -1,0 +1,91 @@
+#include "transition/schedule/window_simulation.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace dynatrain::transition {
+namespace {
+
+struct Port {
+  int64_t free_at = 0;
+  // Of the current window; the values of a component are at its root.
+  int root = 0;
+  int64_t out = 0;
+  int64_t in = 0;
+  int64_t component_start = 0;
+  int64_t component_busy = 0;
+};
+
+class Windows {
+ public:
+  explicit Windows(const WindowCosts& costs)
+      : costs_(costs), ports_(costs.num_ports) {
+    for (int port = 0; port < costs.num_ports; ++port) ports_[port].root = port;
+  }
+
+  // Runs one window and returns when it ends.
+  int64_t Run(absl::Span<const Parcel> parcels) {
+    touched_.clear();
+    for (const Parcel& parcel : parcels) {
+      const int out = costs_.port_of_rank[parcel.sender];
+      const int in = costs_.port_of_rank[parcel.receiver];
+      const int64_t time = costs_.parcel_time(parcel);
+      ports_[out].out += time;
+      ports_[in].in += time;
+      touched_.push_back(out);
+      touched_.push_back(in);
+      Join(out, in);
+    }
+    for (int port : touched_) GatherAtRoot(port);
+    int64_t end = 0;
+    for (int port : touched_) end = std::max(end, Occupy(port));
+    for (int port : touched_) Reset(port);
+    return end;
+  }
+
+ private:
+  int Root(int port) {
+    while (ports_[port].root != port) {
+      ports_[port].root = ports_[ports_[port].root].root;
+      port = ports_[port].root;
+    }
+    return port;
+  }
+
+  void Join(int a, int b) { ports_[Root(a)].root = Root(b); }
+
+  void GatherAtRoot(int index) {
+    const Port& port = ports_[index];
+    Port& root = ports_[Root(index)];
+    root.component_start = std::max(root.component_start, port.free_at);
+    root.component_busy = std::max({root.component_busy, port.out, port.in});
+  }
+
+  int64_t Occupy(int index) {
+    const Port& root = ports_[Root(index)];
+    return ports_[index].free_at =
+               root.component_start + root.component_busy + costs_.window_time;
+  }
+
+  void Reset(int index) {
+    ports_[index] = {.free_at = ports_[index].free_at, .root = index};
+  }
+
+  const WindowCosts& costs_;
+  std::vector<Port> ports_;
+  std::vector<int> touched_;  // a port may be there more than once
+};
+
+}  // namespace
+
+int64_t WindowsEnd(const Schedule& schedule, const WindowCosts& costs) {
+  Windows windows(costs);
+  int64_t end = 0;
+  for (int window = 0; window < schedule.num_windows(); ++window) {
+    end = std::max(end, windows.Run(schedule.window(window)));
+  }
+  return end;
+}
+
+}  // namespace dynatrain::transition

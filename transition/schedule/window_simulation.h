@@ -1,0 +1,32 @@
+// How long windows take where all parcels of a window go at once: the engine
+// under the two models for grouped transports.
+#ifndef TRANSITION_SCHEDULE_WINDOW_SIMULATION_H_
+#define TRANSITION_SCHEDULE_WINDOW_SIMULATION_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+#include "transition/schedule/schedule.h"
+
+namespace dynatrain::transition {
+
+// What a window costs: each port is busy for the sum of `parcel_time` over what
+// it sends or over what it receives, whichever is more, and each component
+// takes `window_time` more.
+struct WindowCosts {
+  absl::Span<const int> port_of_rank;
+  int num_ports = 0;
+  absl::FunctionRef<int64_t(const Parcel&)> parcel_time;
+  int64_t window_time = 0;
+};
+
+// When the last window ends. Ports that parcels of a window join, directly or
+// through others, are a component: it starts when the last of its ports is done
+// with earlier windows, and ends on all of them together.
+// REQUIRES: schedule.windowed() or no parcels.
+int64_t WindowsEnd(const Schedule& schedule, const WindowCosts& costs);
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_SCHEDULE_WINDOW_SIMULATION_H_
