@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -47,6 +48,10 @@ class TestJob {
   uint64_t process_id(int process) const { return process_ids_[process]; }
   const std::string& data_address(int process) const {
     return data_addresses_[process];
+  }
+  // From now on others are told to dial `address` to reach it.
+  void Reroute(int process, std::string address) {
+    data_addresses_[process] = std::move(address);
   }
   void Kill(int process);
   // Its exit code, 128 + signal.
