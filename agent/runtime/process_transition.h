@@ -35,6 +35,12 @@ class ProcessTransition {
   static absl::StatusOr<std::unique_ptr<ProcessTransition>> Create(
       api::TransitionOrder order, absl::string_view manifest,
       uint64_t process_id);
+  // With a plan that is there already. Returns kFailedPrecondition, naming the
+  // tensor and the region, if it doesn't give this process all that it is to
+  // hold, or something twice.
+  static absl::StatusOr<std::unique_ptr<ProcessTransition>> CreateWithPlan(
+      api::TransitionOrder order, transition::PlanInput input,
+      transition::ProcessPlan plan);
 
   // Makes the links to all peers. REQUIRES: once.
   absl::Status Connect(transition::Transport& transport,
