@@ -14,6 +14,8 @@
 #include "transition/plan/byte_matrix.h"
 #include "transition/plan/process_plan.h"
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/manifest.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -78,7 +80,7 @@ vps::Manifest Replicated() {
 }
 
 World MakeWorld(const vps::Manifest& manifest, const std::string& sizes) {
-  vps::Layout layout = *vps::Layout::Create(
+  vps::Layout layout = *vps::MakeLayout(
       vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)), manifest);
   std::vector<Process> processes;
   for (int rank = 0; rank < layout.world_size(); ++rank) {

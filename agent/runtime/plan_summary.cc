@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "transition/plan/world.h"
-#include "vps/layout/layout.h"
+#include "vps/layout/boxes.h"
 
 namespace dynatrain::runtime {
 namespace {
@@ -16,8 +16,8 @@ json TensorsToBind(const transition::World& world, int rank) {
   json tensors = json::array();
   if (rank < 0) return tensors;
   for (int i = 0; i < world.layout().num_tensors(); ++i) {
-    const vps::TensorSpec& spec = world.layout().manifest().tensor(i).spec;
-    const vps::Box box = world.layout().LocalBox(rank, i);
+    const vps::TensorSpec& spec = world.layout().tensor(i);
+    const vps::Box box = vps::LocalBox(world.layout(), rank, i);
     tensors.push_back(
         {{"index", i},
          {"name", spec.name()},
@@ -34,7 +34,7 @@ json PlanFigures(const ProcessTransition& transition) {
   const transition::ProcessPlan& plan = transition.plan();
   // Hashes as text: a reader of JSON may have no integers of 64 bits.
   return {{"plan_digest", transition.input().AgreementDigest().Hex()},
-          {"manifest_digest", transition.input().manifest().digest().Hex()},
+          {"manifest_digest", transition.manifest_digest().Hex()},
           {"sent_hash", absl::StrCat(plan.sent_hash)},
           {"received_hash", absl::StrCat(plan.received_hash)},
           {"kept_bytes", plan.bytes.kept_bytes},

@@ -82,12 +82,14 @@ ProcessTransition::CreateWithPlan(api::TransitionOrder order, PlanInput input,
   // A hole or an overlap would be silent: refused here, outside of the pause.
   RETURN_IF_ERROR(transition::CheckCover(input, plan));
   return std::unique_ptr<ProcessTransition>(new ProcessTransition(
-      std::move(order), std::move(input), std::move(plan)));
+      std::move(order), agreed.digest(), std::move(input), std::move(plan)));
 }
 
 ProcessTransition::ProcessTransition(api::TransitionOrder order,
+                                     Fingerprint manifest_digest,
                                      PlanInput input, ProcessPlan plan)
     : order_(std::move(order)),
+      manifest_digest_(manifest_digest),
       input_(std::move(input)),
       plan_(std::move(plan)) {
   if (plan_.source_rank >= 0) {
@@ -183,7 +185,7 @@ absl::StatusOr<transition::TransferReport> ProcessTransition::Run(
     Deadline deadline, const transition::Cancellation& cancel) {
   transition::TransferInput transfer;
   transfer.plan = &plan_;
-  transfer.manifest = input_.manifest();
+  transfer.plan_input = &input_;
   transfer.source = source_.has_value() ? &*source_ : nullptr;
   transfer.target = target_.has_value() ? &*target_ : nullptr;
   transfer.links = &links_;

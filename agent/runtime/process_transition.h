@@ -50,6 +50,8 @@ class ProcessTransition {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const api::TransitionOrder& order() const { return order_; }
+  // Of the manifest that source and target are made of.
+  const Fingerprint& manifest_digest() const { return manifest_digest_; }
   const transition::PlanInput& input() const { return input_; }
   const transition::ProcessPlan& plan() const { return plan_; }
   size_t staging_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -77,12 +79,13 @@ class ProcessTransition {
  private:
   enum class State { kNew, kConnected, kRunning, kDone };
 
-  ProcessTransition(api::TransitionOrder order, transition::PlanInput input,
-                    transition::ProcessPlan plan);
+  ProcessTransition(api::TransitionOrder order, Fingerprint manifest_digest,
+                    transition::PlanInput input, transition::ProcessPlan plan);
   transition::TransportPeer PeerOf(
       const transition::PeerExchange& exchange) const;
 
   const api::TransitionOrder order_;
+  const Fingerprint manifest_digest_;
   const transition::PlanInput input_;
   const transition::ProcessPlan plan_;
   mutable absl::Mutex mutex_;

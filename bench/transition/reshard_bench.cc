@@ -25,7 +25,7 @@
 #include "transition/transport/cancellation.h"
 #include "transition/transport/host_transport.h"
 #include "transition/transport/transport.h"
-#include "vps/layout/layout.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -52,7 +52,7 @@ PlanInput MakeInput(int ranks, bool one_pod) {
   }
   const auto world = [&](int64_t dp, int64_t tp) {
     return World::Create(
-               vps::Layout::Create(
+               vps::MakeLayout(
                    vps::Mesh::ForTorch(
                        vps::AxisSizes::Create({.dp = dp, .tp = tp}).value()),
                    manifest)
@@ -142,7 +142,7 @@ void Run(int num_ranks, bool one_pod) {
           OnAll(ranks, [&](Rank& rank) {
             TransferInput transfer;
             transfer.plan = &rank.plan;
-            transfer.manifest = input.manifest();
+            transfer.plan_input = &input;
             transfer.source = rank.sources.get();
             transfer.target = rank.targets.get();
             transfer.links = &rank.links;

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "api/manifest/json_codec.h"
 #include "base/status_macros.h"
-#include "vps/layout/layout.h"
 #include "vps/layout/mesh.h"
+#include "vps/layout/named_layout.h"
 #include "vps/layout/state_loss.h"
 
 namespace dynatrain::control {
@@ -38,18 +38,17 @@ absl::StatusOr<std::string> Describe(const Round& round,
   if (round.seen.manifest.empty() || !round.layout()) {
     return absl::NotFoundError("no agent could be asked for the manifest");
   }
-  ASSIGN_OR_RETURN(vps::Manifest manifest,
+  ASSIGN_OR_RETURN(const vps::Manifest manifest,
                    api::DecodeManifest(round.seen.manifest));
   const vps::Mesh mesh = vps::Mesh::ForTorch(*round.layout());
   if (mesh.world_size() !=
       static_cast<int>(round.members().size()) * round.spec.ranks_per_replica) {
     return absl::InternalError("the layout doesn't fit the members");
   }
-  ASSIGN_OR_RETURN(const vps::Layout layout,
-                   vps::Layout::Create(mesh, std::move(manifest)));
+  ASSIGN_OR_RETURN(const vps::Layout layout, vps::MakeLayout(mesh, manifest));
   const vps::StateLoss loss =
       vps::ComputeStateLoss(layout, RanksOf(round, lost));
-  if (!loss.empty()) return loss.DebugString(layout.manifest());
+  if (!loss.empty()) return loss.DebugString(layout);
   return std::string(
       "every tensor has a copy left on the others, but this version can't "
       "rebuild a world from them");

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "vps/layout/boxes.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -42,18 +43,18 @@ Bindings::Bindings(vps::Layout layout, int rank, BindingSide side)
 
 std::string Bindings::Describe(int64_t tensor) const {
   return absl::StrCat(side_ == BindingSide::kSource ? "source" : "target",
-                      " tensor ", layout_.manifest().tensor(tensor).spec.Id());
+                      " tensor ", layout_.tensor(tensor).Id());
 }
 
 absl::Status Bindings::Bind(int64_t tensor, void* data,
                             absl::Span<const int64_t> shape,
                             absl::Span<const int64_t> strides_bytes) {
   if (tensor < 0 || tensor >= layout_.num_tensors()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no tensor ", tensor, "; the manifest has ",
-                     layout_.num_tensors()));
+    return absl::InvalidArgumentError(absl::StrCat("there is no tensor ",
+                                                   tensor, "; the layout has ",
+                                                   layout_.num_tensors()));
   }
-  const vps::Box box = layout_.LocalBox(rank_, tensor);
+  const vps::Box box = vps::LocalBox(layout_, rank_, tensor);
   if (shape != box.shape()) {
     return absl::InvalidArgumentError(
         absl::StrCat(Describe(tensor), ": local shape is ", ShapeText(shape),
@@ -64,8 +65,7 @@ absl::Status Bindings::Bind(int64_t tensor, void* data,
         absl::StrCat(Describe(tensor), ": ", strides_bytes.size(),
                      " strides for ", shape.size(), " dims"));
   }
-  const int64_t item_bytes =
-      layout_.manifest().tensor(tensor).spec.item_bytes();
+  const int64_t item_bytes = layout_.tensor(tensor).item_bytes();
   if (data == nullptr && !box.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(Describe(tensor), ": the address is null"));
@@ -90,9 +90,9 @@ absl::StatusOr<RegionMemory> Bindings::Find(int tensor,
         absl::StrCat(Describe(tensor), " is not bound"));
   }
   const auto& [data, strides] = bound->second;
-  const vps::TensorSpec& spec = layout_.manifest().tensor(tensor).spec;
+  const vps::TensorSpec& spec = layout_.tensor(tensor);
   const vps::Box local =
-      region.RelativeTo(layout_.LocalBox(rank_, tensor).origin());
+      region.RelativeTo(vps::LocalBox(layout_, rank_, tensor).origin());
   int64_t first_offset_bytes = 0;
   for (int d = 0; d < local.dims(); ++d) {
     first_offset_bytes += local.origin(d) * strides[d];

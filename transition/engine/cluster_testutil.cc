@@ -92,7 +92,7 @@ absl::StatusOr<TransferReport> TestCluster::MoveOne(const PlanInput& input,
   if (part.run) return part.run(outcome.links);
   TransferInput transfer;
   transfer.plan = &plan;
-  transfer.manifest = input.manifest();
+  transfer.plan_input = &input;
   transfer.source = source.get();
   transfer.target = targets.get();
   transfer.links = &outcome.links;

@@ -8,7 +8,7 @@
 #include "base/fingerprint.h"
 #include "vps/geometry/box.h"
 #include "vps/geometry/strided_run.h"
-#include "vps/layout/layout.h"
+#include "vps/layout/boxes.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -36,9 +36,8 @@ TensorState TensorState::Allocate(const World& world, int rank,
   state.rank_ = rank;
   if (rank < 0) return state;
   for (int t = 0; t < world.layout().num_tensors(); ++t) {
-    const vps::Box box = world.layout().LocalBox(rank, t);
-    const int64_t item_bytes =
-        world.layout().manifest().tensor(t).spec.item_bytes();
+    const vps::Box box = vps::LocalBox(world.layout(), rank, t);
+    const int64_t item_bytes = world.layout().tensor(t).item_bytes();
     std::vector<int> order(box.dims());
     std::iota(order.begin(), order.end(), 0);
     if (Draw(random, 0, 3) == 0) {
@@ -66,8 +65,8 @@ void TensorState::ForEachElement(
                              absl::Span<const std::byte> value)>& visit) const {
   std::byte value[16];
   for (const auto& [t, strides] : strides_bytes_) {
-    const vps::Box box = world_.layout().LocalBox(rank_, t);
-    const vps::TensorSpec& spec = world_.layout().manifest().tensor(t).spec;
+    const vps::Box box = vps::LocalBox(world_.layout(), rank_, t);
+    const vps::TensorSpec& spec = world_.layout().tensor(t);
     const uint64_t hash = FingerprintOf(spec.Id()).low;
     const absl::Span<std::byte> bits(value, spec.item_bytes());
     std::vector<int64_t> index(box.origin().begin(), box.origin().end());
@@ -97,8 +96,8 @@ std::string TensorState::FirstWrongElement() const {
   ForEachElement([&](int t, int64_t offset, absl::Span<const std::byte> value) {
     if (wrong.empty() && memcmp(memory_.at(t).data() + offset, value.data(),
                                 value.size()) != 0) {
-      wrong = absl::StrCat(world_.layout().manifest().tensor(t).spec.Id(),
-                           " of rank ", rank_, " at offset ", offset);
+      wrong = absl::StrCat(world_.layout().tensor(t).Id(), " of rank ", rank_,
+                           " at offset ", offset);
     }
   });
   return wrong;
@@ -109,7 +108,7 @@ void TensorState::ForEachTensor(
                              absl::Span<const int64_t> shape,
                              absl::Span<const int64_t> strides_bytes)>& visit) {
   for (auto& [t, memory] : memory_) {
-    visit(t, memory.data(), world_.layout().LocalBox(rank_, t).shape(),
+    visit(t, memory.data(), vps::LocalBox(world_.layout(), rank_, t).shape(),
           strides_bytes_[t]);
   }
 }

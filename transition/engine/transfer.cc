@@ -47,7 +47,7 @@ class Transfer {
       : input_(input),
         deadline_(deadline),
         cancel_(cancel),
-        verifier_(input.manifest) {}
+        verifier_(*input.plan_input) {}
 
   absl::Status Bind();
   absl::StatusOr<TransferReport> Run();

@@ -17,18 +17,19 @@
 #include "transition/engine/bindings.h"
 #include "transition/engine/transfer_hooks.h"
 #include "transition/plan/blobs.h"
+#include "transition/plan/plan_input.h"
 #include "transition/plan/process_plan.h"
 #include "transition/transport/cancellation.h"
 #include "transition/transport/transport.h"
-#include "vps/layout/manifest.h"
 
 namespace dynatrain::transition {
 
 using Blobs = std::map<BlobKind, std::string>;
 
 struct TransferInput {
+  // Of one PlanInput.
+  const PlanInput* plan_input = nullptr;
   const ProcessPlan* plan = nullptr;
-  vps::Manifest manifest;
   // Null if the process is in no such world.
   const Bindings* source = nullptr;
   const Bindings* target = nullptr;

@@ -42,7 +42,7 @@ absl::Status Verifier::Compare() const {
   }
   if (first == nullptr) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
-      first->route.DebugString(manifest_),
+      first->route.DebugString(input_),
       ": what lies in the target tensor is not what lay in the source (digest ",
       absl::Hex(first->digest, absl::kZeroPad16), " instead of ",
       absl::Hex(first->expected.value_or(0), absl::kZeroPad16), ")",

@@ -12,15 +12,15 @@
 
 #include "absl/status/status.h"
 #include "transition/engine/bindings.h"
+#include "transition/plan/plan_input.h"
 #include "transition/plan/route.h"
-#include "vps/layout/manifest.h"
 
 namespace dynatrain::transition {
 
 // Thread-compatible.
 class Verifier {
  public:
-  explicit Verifier(vps::Manifest manifest) : manifest_(std::move(manifest)) {}
+  explicit Verifier(PlanInput input) : input_(std::move(input)) {}
 
   // A route to check; returns its number. `target` must stay where it is.
   size_t Add(const Route& route, const RegionMemory* target);
@@ -49,7 +49,7 @@ class Verifier {
     uint64_t digest = 0;
   };
 
-  const vps::Manifest manifest_;
+  const PlanInput input_;
   std::vector<Check> checks_;
   std::deque<size_t> ready_;
   size_t num_digested_ = 0;

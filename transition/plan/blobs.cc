@@ -29,8 +29,8 @@ std::optional<int> BlobSource(const PlanInput& input, BlobKind kind,
                               int target_rank) {
   if (input.source().empty()) return std::nullopt;
   if (kind == BlobKind::kCoordinate) {
-    return SameCoordinate(input.target().layout().mesh(),
-                          input.source().layout().mesh(), target_rank);
+    return SameCoordinate(input.target().layout().meshes()[0],
+                          input.source().layout().meshes()[0], target_rank);
   }
   const int own = input.SourceRankOfTarget(target_rank);
   return own >= 0 ? own : target_rank % input.source().size();
@@ -60,8 +60,9 @@ std::vector<BlobRoute> BlobsFrom(const PlanInput& input, int source_rank) {
        rank += input.source().size()) {
     if (rank != self) add_if_mine(BlobKind::kCommon, rank);
   }
-  const auto same = SameCoordinate(input.source().layout().mesh(),
-                                   input.target().layout().mesh(), source_rank);
+  const auto same =
+      SameCoordinate(input.source().layout().meshes()[0],
+                     input.target().layout().meshes()[0], source_rank);
   if (same.has_value()) add_if_mine(BlobKind::kCoordinate, *same);
   std::sort(routes.begin(), routes.end());
   return routes;

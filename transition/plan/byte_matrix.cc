@@ -16,10 +16,9 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
   };
   const int own = input.SourceRankOfTarget(target);
   const TensorClasses classes(input, /*source_rank=*/-1, target);
-  for (int tensor = 0; tensor < input.manifest().size(); ++tensor) {
+  for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
     const TensorClass& tensor_class = classes.Of(tensor);
-    const int64_t item_bytes =
-        input.manifest().tensor(tensor).spec.item_bytes();
+    const int64_t item_bytes = input.tensor(tensor).item_bytes();
     matrix.minimal_bytes += tensor_class.lacking_elements * item_bytes;
     if (tensor_class.kept.has_value()) {
       cell(own) += tensor_class.kept->num_elements() * item_bytes;

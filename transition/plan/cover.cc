@@ -5,19 +5,20 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "vps/geometry/region.h"
+#include "vps/layout/boxes.h"
 
 namespace dynatrain::transition {
 namespace {
 
 absl::Status CheckEnds(const PlanInput& input, int target_rank,
                        const Route& route) {
-  if (route.tensor < 0 || route.tensor >= input.manifest().size()) {
+  if (route.tensor < 0 || route.tensor >= input.num_tensors()) {
     return absl::FailedPreconditionError(
         absl::StrCat("there is no tensor ", route.tensor));
   }
   const auto wrong = [&](absl::string_view what) {
     return absl::FailedPreconditionError(
-        absl::StrCat(route.DebugString(input.manifest()), ": ", what));
+        absl::StrCat(route.DebugString(input), ": ", what));
   };
   if (route.target_rank != target_rank) {
     return wrong(absl::StrCat("is not for rank ", target_rank));
@@ -26,7 +27,7 @@ absl::Status CheckEnds(const PlanInput& input, int target_rank,
     return wrong("no such source rank");
   }
   const vps::Box held =
-      input.source().layout().LocalBox(route.source_rank, route.tensor);
+      vps::LocalBox(input.source().layout(), route.source_rank, route.tensor);
   if (route.region.empty() || !held.Contains(route.region)) {
     return wrong(absl::StrCat("the source holds ", held.DebugString()));
   }
@@ -37,17 +38,17 @@ absl::Status CheckEnds(const PlanInput& input, int target_rank,
 
 absl::Status CheckCover(const PlanInput& input, int target_rank,
                         absl::Span<const Route> routes) {
-  std::vector<std::vector<vps::Box>> regions(input.manifest().size());
+  std::vector<std::vector<vps::Box>> regions(input.num_tensors());
   for (const Route& route : routes) {
     RETURN_IF_ERROR(CheckEnds(input, target_rank, route));
     regions[route.tensor].push_back(route.region);
   }
-  for (int tensor = 0; tensor < input.manifest().size(); ++tensor) {
-    RETURN_IF_ERROR(vps::CheckExactCover(
-                        input.target().layout().LocalBox(target_rank, tensor),
-                        regions[tensor]),
-                    absl::StrCat("rank ", target_rank, ", ",
-                                 input.manifest().tensor(tensor).spec.Id()));
+  for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
+    RETURN_IF_ERROR(
+        vps::CheckExactCover(
+            vps::LocalBox(input.target().layout(), target_rank, tensor),
+            regions[tensor]),
+        absl::StrCat("rank ", target_rank, ", ", input.tensor(tensor).Id()));
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vps/geometry/region.h"
+#include "vps/layout/boxes.h"
 #include "vps/layout/layout.h"
 
 namespace dynatrain::transition {
@@ -18,7 +19,7 @@ std::optional<Box> HeldBefore(const PlanInput& input, int target_rank,
                               int tensor) {
   const int source_rank = input.SourceRankOfTarget(target_rank);
   if (source_rank < 0) return std::nullopt;
-  return input.source().layout().LocalBox(source_rank, tensor);
+  return vps::LocalBox(input.source().layout(), source_rank, tensor);
 }
 
 // `needed` is the target rank's box.
@@ -33,8 +34,8 @@ Region Lacking(const PlanInput& input, const Box& needed, int target_rank,
 // those with the same one.
 int64_t TurnOf(const PlanInput& input, int target_rank, int tensor) {
   const Layout& target = input.target().layout();
-  return int64_t{target.PieceIndex(target_rank, tensor)} +
-         *target.HoldersLike(target_rank, tensor).IndexOf(target_rank);
+  return target.PieceIndex(target_rank, tensor, 0) +
+         *target.HoldersLike(target_rank, tensor, 0).IndexOf(target_rank);
 }
 
 }  // namespace
@@ -71,19 +72,19 @@ bool Senders::Contains(int source_rank) const {
 std::optional<Box> Kept(const PlanInput& input, int target_rank, int tensor) {
   const std::optional<Box> held = HeldBefore(input, target_rank, tensor);
   if (!held.has_value()) return std::nullopt;
-  return Intersect(input.target().layout().LocalBox(target_rank, tensor),
+  return Intersect(vps::LocalBox(input.target().layout(), target_rank, tensor),
                    *held);
 }
 
 void ForEachDemandOf(const PlanInput& input, int target_rank, int tensor,
                      DemandVisitor visit) {
   const Layout& target = input.target().layout();
-  const Box needed = target.LocalBox(target_rank, tensor);
+  const Box needed = vps::LocalBox(target, target_rank, tensor);
   for (const Box& box : Lacking(input, needed, target_rank, tensor)) {
     input.source().layout().ForEachPiece(
-        tensor, box, [&](const Box& piece, const HolderSet& holders) {
-          visit({piece, target_rank,
-                 Senders(input, holders, tensor, target_rank)});
+        tensor, /*copy=*/0, box, [&](const vps::Piece& piece) {
+          visit({piece.box, target_rank,
+                 Senders(input, piece.holders, tensor, target_rank)});
         });
   }
 }
@@ -92,8 +93,8 @@ void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
                      DemandVisitor visit) {
   const Layout& source = input.source().layout();
   const Layout& target = input.target().layout();
-  const Box held = source.LocalBox(source_rank, tensor);
-  const HolderSet holders = source.HoldersLike(source_rank, tensor);
+  const Box held = vps::LocalBox(source, source_rank, tensor);
+  const HolderSet holders = source.HoldersLike(source_rank, tensor, 0);
   const auto visit_target = [&](const Box& needed, int target_rank) {
     // The same cuts as in ForEachDemandOf: first what the target lacks of its
     // whole box, then the part of it that we hold. Our own process lacks
@@ -107,13 +108,11 @@ void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
       }
     }
   };
-  target.ForEachPiece(
-      tensor, held, [&](const Box&, const HolderSet& receivers) {
-        const Box needed = target.LocalBox(receivers.first(), tensor);
-        for (int i = 0; i < receivers.size(); ++i) {
-          visit_target(needed, receivers.rank(i));
-        }
-      });
+  target.ForEachPiece(tensor, /*copy=*/0, held, [&](const vps::Piece& piece) {
+    for (int i = 0; i < piece.holders.size(); ++i) {
+      visit_target(piece.region, piece.holders.rank(i));
+    }
+  });
 }
 
 }  // namespace dynatrain::transition

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "vps/geometry/box.h"
+#include "vps/layout/boxes.h"
+#include "vps/layout/manifest.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -19,9 +21,8 @@ Fingerprint DigestOf(const World& source, const World& target,
                      const PlanOptions& options) {
   Fingerprinter digest;
   digest.Append("dynatrain plan").Append(kPlannerVersion);
-  digest.Append(target.layout().manifest().digest());
   for (const World* world : {&source, &target}) {
-    digest.Append(world->empty() ? "" : world->layout().mesh().DebugString());
+    digest.Append(world->empty() ? Fingerprint() : world->layout().digest());
     digest.Append(world->size());
     for (const Process& process : world->processes()) {
       digest.Append(process.id).Append(process.member);
@@ -35,19 +36,19 @@ Fingerprint DigestOf(const World& source, const World& target,
 using Rules = std::pair<int, int>;
 
 Rules RulesOf(const World& source, const World& target, int tensor) {
-  return {source.layout().rule_index(tensor),
-          target.layout().rule_index(tensor)};
+  return {source.layout().held(tensor, 0).placement,
+          target.layout().held(tensor, 0).placement};
 }
 
 // See PlanInput::class_of.
 std::vector<int> ClassesOf(const World& source, const World& target) {
-  const vps::Manifest& manifest = target.layout().manifest();
+  const vps::Layout& layout = target.layout();
   std::vector<int> classes;
-  classes.reserve(manifest.size());
+  classes.reserve(layout.num_tensors());
   absl::flat_hash_map<std::pair<Rules, vps::Box>, int> class_of_key;
-  for (int tensor = 0; tensor < manifest.size(); ++tensor) {
+  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
     const auto [it, is_new] = class_of_key.try_emplace(
-        {RulesOf(source, target, tensor), manifest.tensor(tensor).spec.whole()},
+        {RulesOf(source, target, tensor), layout.tensor(tensor).whole()},
         static_cast<int>(class_of_key.size()));
     classes.push_back(it->second);
   }
@@ -56,18 +57,18 @@ std::vector<int> ClassesOf(const World& source, const World& target) {
 
 // See LineSpan. Alike means the same rules.
 std::vector<LineSpan> LineSpansOf(const World& source, const World& target) {
-  const vps::Manifest& manifest = target.layout().manifest();
+  const vps::Layout& layout = target.layout();
   std::vector<LineSpan> spans;
-  spans.reserve(manifest.size());
+  spans.reserve(layout.num_tensors());
   absl::flat_hash_map<Rules, int64_t> line_of_rules;
-  for (int tensor = 0; tensor < manifest.size(); ++tensor) {
+  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
     int64_t& end = line_of_rules[RulesOf(source, target, tensor)];
     const int64_t begin = end;
-    end += target.layout().LocalBox(0, tensor).num_elements() *
-           manifest.tensor(tensor).spec.item_bytes();
+    end += vps::LocalBox(layout, 0, tensor).num_elements() *
+           layout.tensor(tensor).item_bytes();
     spans.push_back({.begin_bytes = begin, .end_bytes = end});
   }
-  for (int tensor = 0; tensor < manifest.size(); ++tensor) {
+  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
     spans[tensor].line_bytes = line_of_rules[RulesOf(source, target, tensor)];
   }
   return spans;
@@ -87,14 +88,25 @@ absl::Status CheckOptions(const PlanOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSameManifest(const World& source, const World& target) {
-  const vps::Manifest& before = source.layout().manifest();
-  const vps::Manifest& after = target.layout().manifest();
-  if (before.digest() == after.digest()) return absl::OkStatus();
+vps::Manifest TensorsOf(const vps::Layout& layout) {
+  std::vector<vps::ManifestTensor> tensors;
+  for (int i = 0; i < layout.num_tensors(); ++i) {
+    tensors.push_back({layout.tensor(i), {}});
+  }
+  return *vps::Manifest::Create(std::move(tensors));
+}
+
+absl::Status CheckSameTensors(const vps::Layout& before,
+                              const vps::Layout& after) {
+  bool same = before.num_tensors() == after.num_tensors();
+  for (int i = 0; same && i < after.num_tensors(); ++i) {
+    same = before.tensor(i) == after.tensor(i);
+  }
+  if (same) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("source world (expected) and target world (actual) have "
                    "different tensors:\n",
-                   Difference(before, after)));
+                   vps::Difference(TensorsOf(before), TensorsOf(after))));
 }
 
 }  // namespace
@@ -108,7 +120,11 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
     return absl::InvalidArgumentError("plan: the target world is empty");
   }
   RETURN_IF_ERROR(CheckOptions(options));
-  if (!source.empty()) RETURN_IF_ERROR(CheckSameManifest(source, target));
+  RETURN_IF_ERROR(vps::CheckMadeOfBoxes(target.layout()), "the target world");
+  if (!source.empty()) {
+    RETURN_IF_ERROR(CheckSameTensors(source.layout(), target.layout()));
+    RETURN_IF_ERROR(vps::CheckMadeOfBoxes(source.layout()), "the source world");
+  }
   auto body = std::make_shared<Body>();
   body->target_rank_of_source.assign(source.size(), -1);
   for (int rank = 0; rank < target.size(); ++rank) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/fingerprint.h"
 #include "transition/plan/world.h"
+#include "vps/model/tensor_spec.h"
 
 namespace dynatrain::transition {
 
@@ -29,8 +30,8 @@ struct PlanOptions {
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
-// Tensors that are cut and replicated alike, laid end to end in the order of
-// the manifest, are a line. The ranks that can send a line to a target share it
+// Tensors that are cut and replicated alike, laid end to end in their order,
+// are a line. The ranks that can send a line to a target share it
 // by position (Stripe). Lengths are the bytes of target rank 0's part; the
 // parts of others are in proportion, up to rounding.
 struct LineSpan {
@@ -44,14 +45,19 @@ class PlanInput {
   // `source` may be the empty world: then nothing moves. Worlds may share all
   // processes, some, or none. Returns kInvalidArgument if `target` is empty or
   // an option is out of range, kFailedPrecondition with the difference by
-  // tensor name if the two manifests differ.
+  // tensor name if their tensors differ, kUnimplemented if a layout is not made
+  // of boxes.
   static absl::StatusOr<PlanInput> Create(World source, World target,
                                           PlanOptions options = {});
 
   const World& source() const { return body_->source; }
   const World& target() const { return body_->target; }
   const PlanOptions& options() const { return body_->options; }
-  const vps::Manifest& manifest() const { return target().layout().manifest(); }
+  // The tensors, in the order of the target's layout.
+  int num_tensors() const { return target().layout().num_tensors(); }
+  const vps::TensorSpec& tensor(int tensor) const {
+    return target().layout().tensor(tensor);
+  }
 
   // The processes of both worlds, each once: those of the source by rank, then
   // those that join by target rank.
@@ -84,7 +90,7 @@ class PlanInput {
     return body_->line_spans[tensor];
   }
 
-  // Over planner version, manifest, both layouts, both process lists with
+  // Over planner version, both layouts, both process lists with
   // their members, and options.
   const Fingerprint& AgreementDigest() const { return body_->digest; }
 

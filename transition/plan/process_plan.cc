@@ -50,10 +50,9 @@ class Builder {
   void AddRoutes() {
     const TensorClasses classes(input_, plan_.source_rank, plan_.target_rank);
     Reserve(classes);
-    for (int tensor = 0; tensor < input_.manifest().size(); ++tensor) {
+    for (int tensor = 0; tensor < input_.num_tensors(); ++tensor) {
       const TensorClass& tensor_class = classes.Of(tensor);
-      const int64_t item_bytes =
-          input_.manifest().tensor(tensor).spec.item_bytes();
+      const int64_t item_bytes = input_.tensor(tensor).item_bytes();
       plan_.bytes.minimal_bytes += tensor_class.lacking_elements * item_bytes;
       if (tensor_class.kept.has_value()) AddLocal(tensor_class, tensor);
       for (const Demand& demand : tensor_class.incoming) {
@@ -98,7 +97,7 @@ class Builder {
   }
 
   void AddIncoming(const Route& route) {
-    const int64_t bytes = NumBytes(route, input_.manifest());
+    const int64_t bytes = NumBytes(route, input_);
     PeerExchange& peer = PeerOfSource(route.source_rank);
     peer.receive.push_back(route);
     peer.receive_bytes += bytes;
@@ -107,7 +106,7 @@ class Builder {
   }
 
   void AddOutgoing(const Route& route) {
-    const int64_t bytes = NumBytes(route, input_.manifest());
+    const int64_t bytes = NumBytes(route, input_);
     PeerExchange& peer = PeerOfTarget(route.target_rank);
     peer.send.push_back(route);
     peer.send_bytes += bytes;
@@ -120,7 +119,7 @@ class Builder {
                          .region = *tensor_class.kept,
                          .source_rank = plan_.source_rank,
                          .target_rank = plan_.target_rank};
-    const int64_t bytes = NumBytes(route, input_.manifest());
+    const int64_t bytes = NumBytes(route, input_);
     plan_.local.push_back({route, tensor_class.adopted});
     plan_.bytes.kept_bytes += bytes;
     if (tensor_class.adopted) plan_.bytes.adopted_bytes += bytes;

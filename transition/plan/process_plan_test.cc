@@ -28,8 +28,8 @@ std::vector<std::string> Received(const PlanInput& input, uint64_t id) {
   const ProcessPlan plan = *PlanForProcess(input, id);
   for (const PeerExchange& peer : plan.peers) {
     for (const Route& route : peer.receive) {
-      texts.push_back(absl::StrCat(peer.peer.id, ": ",
-                                   route.DebugString(input.manifest())));
+      texts.push_back(
+          absl::StrCat(peer.peer.id, ": ", route.DebugString(input)));
     }
   }
   return texts;

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "vps/layout/manifest.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -151,8 +153,7 @@ absl::StatusOr<PlanInput> MakeInput(const PlanCase& plan_case) {
       axes.push_back({plan_case.axes[i], side.sizes[i]});
     }
     ASSIGN_OR_RETURN(vps::Mesh mesh, vps::Mesh::Create(std::move(axes)));
-    ASSIGN_OR_RETURN(vps::Layout layout,
-                     vps::Layout::Create(std::move(mesh), manifest));
+    ASSIGN_OR_RETURN(vps::Layout layout, vps::MakeLayout(mesh, manifest));
     std::vector<Process> processes;
     for (uint64_t id : side.ids) {
       processes.push_back(

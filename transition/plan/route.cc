@@ -7,15 +7,13 @@
 
 namespace dynatrain::transition {
 
-std::string Route::DebugString(const vps::Manifest& manifest) const {
-  return absl::StrCat(manifest.tensor(tensor).spec.Id(), " ",
-                      region.DebugString(), " from rank ", source_rank,
-                      " to rank ", target_rank);
+std::string Route::DebugString(const PlanInput& input) const {
+  return absl::StrCat(input.tensor(tensor).Id(), " ", region.DebugString(),
+                      " from rank ", source_rank, " to rank ", target_rank);
 }
 
-int64_t NumBytes(const Route& route, const vps::Manifest& manifest) {
-  return route.region.num_elements() *
-         manifest.tensor(route.tensor).spec.item_bytes();
+int64_t NumBytes(const Route& route, const PlanInput& input) {
+  return route.region.num_elements() * input.tensor(route.tensor).item_bytes();
 }
 
 uint64_t HashOf(const Route& route, const PlanInput& input) {

@@ -14,7 +14,7 @@
 namespace dynatrain::transition {
 
 struct Route {
-  int tensor = 0;   // index into the manifest
+  int tensor = 0;   // index into the input's tensors
   vps::Box region;  // in the whole tensor; never empty
   int source_rank = 0;
   int target_rank = 0;
@@ -25,11 +25,11 @@ struct Route {
   friend bool operator==(const Route&, const Route&) = default;
 
   // "layers.0.weight/param [0:4, 2:4] from rank 3 to rank 1".
-  std::string DebugString(const vps::Manifest& manifest) const;
+  std::string DebugString(const PlanInput& input) const;
 };
 
 // Bytes of the region.
-int64_t NumBytes(const Route& route, const vps::Manifest& manifest);
+int64_t NumBytes(const Route& route, const PlanInput& input);
 
 // A hash of what is moved and between which processes. Senders' sum modulo
 // 2^64 equals receivers' exactly if their plans fit together (up to chance).

@@ -23,9 +23,9 @@ Route Base() {
 }
 
 TEST(Route, SaysWhatGoesWhere) {
-  EXPECT_EQ(Base().DebugString(Input().manifest()),
+  EXPECT_EQ(Base().DebugString(Input()),
             "b/param [2:5, 0:4] from rank 0 to rank 1");
-  EXPECT_EQ(NumBytes(Base(), Input().manifest()), 48);
+  EXPECT_EQ(NumBytes(Base(), Input()), 48);
 }
 
 TEST(Route, IsOrderedByTensorThenRegion) {

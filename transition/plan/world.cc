@@ -12,7 +12,7 @@ absl::StatusOr<World> World::Create(vps::Layout layout,
   if (static_cast<int>(processes.size()) != layout.world_size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "world has ", processes.size(), " processes; layout ",
-        layout.mesh().DebugString(), " needs ", layout.world_size()));
+        layout.meshes()[0].DebugString(), " needs ", layout.world_size()));
   }
   auto body = std::make_shared<Body>(
       Body{std::move(layout), std::move(processes), {}, {}});

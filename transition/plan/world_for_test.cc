@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::transition {
 
@@ -20,8 +21,8 @@ World WorldForTest(absl::string_view sizes, const vps::Manifest& manifest,
     processes.push_back({id, static_cast<uint32_t>(id / 10)});
   }
   return *World::Create(
-      *vps::Layout::Create(vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)),
-                           manifest),
+      *vps::MakeLayout(vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)),
+                       manifest),
       std::move(processes));
 }
 

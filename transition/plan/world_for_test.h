@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "transition/plan/world.h"
+#include "vps/layout/manifest.h"
 
 namespace dynatrain::transition {
 

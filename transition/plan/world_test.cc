@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "transition/plan/world_for_test.h"
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -40,8 +41,8 @@ TEST(World, RefusesProcessesThatDoNotFitTheLayout) {
   };
   for (const auto& [processes, why] : table) {
     const auto world = World::Create(
-        *vps::Layout::Create(vps::Mesh::ForTorch(*vps::AxisSizes::Parse("dp2")),
-                             vps::Manifest()),
+        *vps::MakeLayout(vps::Mesh::ForTorch(*vps::AxisSizes::Parse("dp2")),
+                         vps::Manifest()),
         processes);
     EXPECT_EQ(world.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(world.status().message()), HasSubstr(why));

@@ -1,66 +1,100 @@
 // HolderSet: the ranks that hold the same piece of a tensor, as a product over
-// the mesh axes that do not split it. Listed lazily: its size does not depend
-// on how many ranks there are.
+// the mesh axes that do not tell its holders apart. Listed lazily: its size
+// in memory does not depend on how many ranks there are.
 #ifndef VPS_LAYOUT_HOLDER_SET_H_
 #define VPS_LAYOUT_HOLDER_SET_H_
 
+#include <array>
 #include <optional>
 
+#include "absl/types/span.h"
 #include "vps/layout/mesh.h"
+#include "vps/layout/rank_group.h"
 
 namespace dynatrain::vps {
 
 class HolderSet {
  public:
-  // The ranks that have the coordinates of `rank` on all axes of `mesh` but
-  // those that `free_axes` (a bit per axis) names.
-  HolderSet(const Mesh& mesh, int rank, unsigned free_axes) : first_(rank) {
-    for (int axis = 0; axis < mesh.num_axes(); ++axis) {
-      if ((free_axes >> axis & 1) == 0 || mesh.size(axis) == 1) continue;
-      first_ -= mesh.Coordinate(rank, axis) * mesh.stride(axis);
-      factors_[num_factors_++] = {mesh.size(axis), mesh.stride(axis)};
-      size_ *= mesh.size(axis);
+  // The set of one rank; the factors added later multiply it.
+  // REQUIRES: `first` is at 0 on all axes of those factors.
+  explicit HolderSet(int first) : base_(first) {}
+
+  // All ranks of `group`; REQUIRES, here and below: no axis in two factors.
+  void AddAll(const RankGroup& group) { Add(group, 0, 1, group.ranks()); }
+  // The ranks of `group` whose number (RankGroup::NumberOf) is `number`.
+  void AddNumber(const RankGroup& group, int number) {
+    if (group.pieces() == group.ranks()) {
+      base_ += group.RankOf(number);
+    } else {
+      Add(group, number, group.pieces(), group.ranks() / group.pieces());
     }
   }
 
   int size() const { return size_; }
-  // The smallest rank: the authoritative one.
-  int first() const { return first_; }
-  // The holders in ascending order. REQUIRES: 0 <= index < size().
+  // The authoritative holder: at the first position on every free axis, so the
+  // smallest rank unless a group names its axes in another order than the mesh.
+  int first() const { return rank(0); }
+  // The holders in a fixed order. REQUIRES: 0 <= index < size().
   int rank(int index) const {
-    int rank = first_;
+    int rank = base_;
     for (int i = num_factors_ - 1; i >= 0; --i) {
-      rank += index % factors_[i].count * factors_[i].stride;
-      index /= factors_[i].count;
+      const Factor& factor = factors_[i];
+      rank += RankGroup::RankOn(
+          AxesOf(factor), factor.begin + index % factor.count * factor.step);
+      index /= factor.count;
     }
     return rank;
   }
   // The index with rank(index) == rank; nullopt if `rank` is no holder.
   std::optional<int> IndexOf(int rank) const {
-    int rest = rank - first_;
-    if (rest < 0) return std::nullopt;
     int index = 0;
+    int rest = rank;
     for (int i = 0; i < num_factors_; ++i) {
-      const int coordinate = rest / factors_[i].stride;
-      if (coordinate >= factors_[i].count) return std::nullopt;
-      rest -= coordinate * factors_[i].stride;
-      index = index * factors_[i].count + coordinate;
+      const Factor& factor = factors_[i];
+      const int position = RankGroup::PositionOn(AxesOf(factor), rank);
+      rest -= RankGroup::RankOn(AxesOf(factor), position);
+      if (position % factor.step != factor.begin) return std::nullopt;
+      index = index * factor.count + position / factor.step;
     }
-    if (rest != 0) return std::nullopt;
+    if (rest != base_) return std::nullopt;
     return index;
   }
   bool Contains(int rank) const { return IndexOf(rank).has_value(); }
 
  private:
+  // The positions begin, begin + step, ... on some axes.
   struct Factor {
+    int first_axis;
+    int num_axes;
+    int begin;  // below step
+    int step;
     int count;
-    int stride;
   };
 
-  int first_ = 0;
+  absl::Span<const RankGroup::Axis> AxesOf(const Factor& factor) const {
+    return absl::MakeConstSpan(axes_).subspan(factor.first_axis,
+                                              factor.num_axes);
+  }
+  void Add(const RankGroup& group, int begin, int step, int count) {
+    if (count == 1) {
+      base_ += group.RankOf(begin);
+      return;
+    }
+    const int first_axis = num_axes_;
+    for (const RankGroup::Axis& axis : group.axes()) {
+      if (axis.size > 1) axes_[num_axes_++] = axis;
+    }
+    factors_[num_factors_++] = {first_axis, num_axes_ - first_axis, begin, step,
+                                count};
+    size_ *= count;
+  }
+
+  int base_ = 0;
   int size_ = 1;
+  int num_axes_ = 0;
   int num_factors_ = 0;
-  Factor factors_[kMaxMeshAxes];  // slowest first
+  std::array<RankGroup::Axis, kMaxMeshAxes> axes_;
+  std::array<Factor, kMaxMeshAxes> factors_;  // the first one slowest
 };
 
 }  // namespace dynatrain::vps

@@ -1,100 +1,137 @@
 // Layout: who holds what. It maps a rank to the regions that it holds, and a
-// box of a tensor to the ranks that hold its parts, both in closed form: no
-// list per rank or per tensor is kept, and elements are never enumerated.
+// box of a tensor to the ranks that hold its parts, both in closed form: from
+// the chain of placement.h, never from a list per rank, and elements are never
+// enumerated. LayoutBuilder makes it.
 //
-//   Layout layout = *Layout::Create(Mesh::ForTorch(sizes), manifest);
 //   layout.ForEachRegion(rank, [&](const OwnedRegion& region) { ... });
-//   layout.ForEachPiece(tensor, box, [&](const Box& piece,
-//                                        const HolderSet& holders) { ... });
+//   layout.ForEachPiece(tensor, copy, box, [&](const Piece& piece) { ... });
+//
+// Laws (layout_property_test.cc, against an oracle that enumerates elements):
+// the regions of all ranks of one copy hold each element, and each as often as
+// there are holders; pieces are the exact inverse of regions; the order of both
+// is fixed.
 #ifndef VPS_LAYOUT_LAYOUT_H_
 #define VPS_LAYOUT_LAYOUT_H_
 
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
-#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/fingerprint.h"
 #include "vps/geometry/box.h"
 #include "vps/layout/holder_set.h"
-#include "vps/layout/manifest.h"
 #include "vps/layout/mesh.h"
+#include "vps/layout/placement.h"
+#include "vps/model/tensor_spec.h"
 
 namespace dynatrain::vps {
 
-// A box of a tensor that a rank holds, and where it lies in the rank's memory.
+struct LayoutBody;
+
+// One number per dim of a tensor; entries past its dims are 0.
+using Strides = std::array<int64_t, kMaxDims>;
+using LocalShape = absl::InlinedVector<int64_t, kMaxDims>;
+
+// A box of a tensor that a rank holds, never empty. The element at index g of
+// the whole tensor lies at
+//   offset + sum over d of (g[d] - global.origin(d)) * strides[d]
+// elements from the beginning of the rank's own memory of that copy: its local
+// tensor, row-major, or, of a flattened placement, its shard of it.
 struct OwnedRegion {
-  int tensor;                             // index into the manifest
-  Box global;                             // in the whole tensor
-  Box local;                              // in the rank's local tensor
-  absl::Span<const int64_t> local_shape;  // of the local tensor
+  int tensor = 0;
+  int copy = 0;
+  Box global;
+  int64_t offset = 0;
+  Strides strides = {};
+
+  friend bool operator==(const OwnedRegion&, const OwnedRegion&) = default;
+};
+
+// A part of a box that some ranks hold together.
+struct Piece {
+  Box box;     // never empty
+  Box region;  // the OwnedRegion::global of each holder in which `box` lies
+  HolderSet holders;
 };
 
 class Layout {
  public:
-  // Returns kInvalidArgument naming the tensor if a split names an axis that
-  // the mesh does not have.
-  static absl::StatusOr<Layout> Create(Mesh mesh, Manifest manifest);
+  int world_size() const;
+  absl::Span<const Mesh> meshes() const;
+  absl::Span<const Placement> placements() const;
+  absl::Span<const std::string> buffers() const;
 
-  const Mesh& mesh() const { return mesh_; }
-  const Manifest& manifest() const { return manifest_; }
-  int world_size() const { return mesh_.world_size(); }
-  int num_tensors() const { return manifest_.size(); }
+  int num_tensors() const;
+  // REQUIRES, here and below: valid indices.
+  const TensorSpec& tensor(int tensor) const;
+  // O(1).
+  std::optional<int> Find(absl::string_view name,
+                          absl::string_view state) const;
+  // Of all tensors, each counted once.
+  int64_t num_bytes() const;
 
-  // What `rank` holds of `tensor`; may be empty. O(splits).
-  // REQUIRES: valid indices.
-  Box LocalBox(int rank, int tensor) const;
+  // At least 1. Each copy is a whole tensor; copy 0 is the authoritative one.
+  int num_copies(int tensor) const;
+  const Held& held(int tensor, int copy) const;
+  const Placement& placement(int tensor, int copy) const {
+    return placements()[held(tensor, copy).placement];
+  }
 
-  // All non-empty regions of `rank`, in the order of the manifest. The span of
-  // a region is valid only during the call.
+  // True if `rank` is where this copy is, though its part may be empty. O(axes)
+  bool IsAt(int rank, int tensor, int copy) const;
+  // The shape of what the rank has in its own memory of a copy: one dim, the
+  // length, if the placement is flattened. nullopt unless IsAt.
+  std::optional<LocalShape> LocalShapeOf(int rank, int tensor, int copy) const;
+  // Where the first element of that memory is in the copy's buffer, in
+  // elements (Storage). REQUIRES: IsAt.
+  int64_t BufferOffset(int rank, int tensor, int copy) const;
+
+  // All that `rank` holds, in the order of tensors, then copies, then
+  // positions in local memory. O(what it holds).
   void ForEachRegion(int rank,
                      absl::FunctionRef<void(const OwnedRegion&)> visit) const;
+  // Those of one tensor: O(copies + its regions).
+  void ForEachRegionOf(int rank, int tensor,
+                       absl::FunctionRef<void(const OwnedRegion&)> visit) const;
 
-  // The parts of `box` that are held together, disjoint and in ascending order
-  // of their holders' coordinates, each with its holders: their union is `box`.
-  // O(axes) per piece. REQUIRES: `box` lies within the tensor.
-  void ForEachPiece(
-      int tensor, const Box& box,
-      absl::FunctionRef<void(const Box& piece, const HolderSet& holders)> visit)
-      const;
+  // The parts of `box` that are held together by ranks of one copy: disjoint,
+  // their union is `box`. In ascending order of the holders' numbers in the
+  // placement's cuts and shards. O(axes) per piece.
+  // REQUIRES: `box` lies within the tensor.
+  void ForEachPiece(int tensor, int copy, const Box& box,
+                    absl::FunctionRef<void(const Piece&)> visit) const;
 
-  // The ranks that hold the same box of `tensor` as `rank`, with it.
-  HolderSet HoldersLike(int rank, int tensor) const {
-    return HolderSet(mesh_, rank, rule(tensor).free_axes);
-  }
+  // The ranks that hold the element at `index`. O(axes).
+  // REQUIRES: the index lies within the tensor.
+  HolderSet Owners(int tensor, int copy, absl::Span<const int64_t> index) const;
 
-  // Which of the pieces of `tensor` the rank holds: the number of its
-  // coordinates on the axes that split, the slowest axis first. O(axes).
-  int PieceIndex(int rank, int tensor) const {
-    return *HolderSet(mesh_, rank, ~rule(tensor).free_axes).IndexOf(rank);
-  }
+  // The ranks that hold the same of a copy as `rank`, with it. REQUIRES: IsAt.
+  HolderSet HoldersLike(int rank, int tensor, int copy) const;
+  // Which of the parts of the copy the rank holds: the number of its numbers in
+  // the cuts and shards, the first cut slowest. O(axes).
+  int64_t PieceIndex(int rank, int tensor, int copy) const;
 
-  // Tensors with equal rules are cut and replicated over the same axes: an
-  // index in 0..num_rules()-1. Equal on all ranks.
-  int rule_index(int tensor) const { return rule_of_tensor_[tensor]; }
-  int num_rules() const { return static_cast<int>(rules_.size()); }
+  // Equal exactly (up to chance) if meshes, buffers, tensors and copies are.
+  const Fingerprint& digest() const;
 
  private:
-  struct MeshSplit {
-    int axis;
-    int dim;
-    friend auto operator<=>(const MeshSplit&, const MeshSplit&) = default;
-  };
-  // A sharding in terms of the mesh, without splits by axes of size 1.
-  struct Rule {
-    std::vector<MeshSplit> splits;
-    unsigned free_axes = 0;  // a bit per axis that does not split
-  };
+  friend class LayoutBuilder;
+  explicit Layout(std::shared_ptr<const LayoutBody> body)
+      : body_(std::move(body)) {}
 
-  Layout(Mesh mesh, Manifest manifest);
-
-  const Rule& rule(int tensor) const { return rules_[rule_of_tensor_[tensor]]; }
-
-  Mesh mesh_;
-  Manifest manifest_;
-  std::vector<Rule> rules_;
-  std::vector<int> rule_of_tensor_;
+  std::shared_ptr<const LayoutBody> body_;  // never null; shared by copies
 };
+
+std::ostream& operator<<(std::ostream& out, const OwnedRegion& region);
 
 }  // namespace dynatrain::vps
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "vps/layout/holder_set.h"
 
@@ -21,6 +22,17 @@ bool AllLost(const HolderSet& holders, absl::Span<const int> lost) {
   return true;
 }
 
+// The parts of `box` that no surviving rank has of copies from `copy` on.
+void ForEachLost(const Layout& layout, absl::Span<const int> lost, int tensor,
+                 int copy, const Box& box,
+                 absl::FunctionRef<void(const Box&)> visit) {
+  if (copy == layout.num_copies(tensor)) return visit(box);
+  layout.ForEachPiece(tensor, copy, box, [&](const Piece& piece) {
+    if (!AllLost(piece.holders, lost)) return;
+    ForEachLost(layout, lost, tensor, copy + 1, piece.box, visit);
+  });
+}
+
 }  // namespace
 
 StateLoss ComputeStateLoss(const Layout& layout,
@@ -29,34 +41,39 @@ StateLoss ComputeStateLoss(const Layout& layout,
   std::sort(lost.begin(), lost.end());
   lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
   StateLoss loss;
+  int last_tensor = -1;
+  const auto add = [&](int tensor, const Box& box, int rank) {
+    loss.bytes += box.num_elements() * layout.tensor(tensor).item_bytes();
+    if (tensor != last_tensor) ++loss.num_tensors;
+    last_tensor = tensor;
+    if (static_cast<int>(loss.first.size()) < max_pieces) {
+      loss.first.push_back({tensor, box, rank});
+    }
+  };
   for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-    bool tensor_lost = false;
     for (int rank : lost) {
-      const HolderSet holders = layout.HoldersLike(rank, tensor);
+      if (!layout.IsAt(rank, tensor, 0)) continue;
+      const HolderSet holders = layout.HoldersLike(rank, tensor, 0);
       // Holders have equal pieces: count each piece at its first holder.
       if (holders.first() != rank || !AllLost(holders, lost)) continue;
-      const Box box = layout.LocalBox(rank, tensor);
-      if (box.empty()) continue;
-      loss.bytes += box.num_elements() *
-                    layout.manifest().tensor(tensor).spec.item_bytes();
-      tensor_lost = true;
-      if (static_cast<int>(loss.first.size()) < max_pieces) {
-        loss.first.push_back({tensor, box, rank});
-      }
+      layout.ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
+        if (region.copy != 0) return;
+        ForEachLost(layout, lost, tensor, 1, region.global,
+                    [&](const Box& box) { add(tensor, box, rank); });
+      });
     }
-    if (tensor_lost) ++loss.num_tensors;
   }
   return loss;
 }
 
-std::string StateLoss::DebugString(const Manifest& manifest) const {
+std::string StateLoss::DebugString(const Layout& layout) const {
   if (empty()) return "";
   std::string text = absl::StrCat(bytes, " bytes of ", num_tensors,
                                   num_tensors == 1 ? " tensor" : " tensors",
                                   " have no copy left");
   for (const LostPiece& piece : first) {
     absl::StrAppend(&text, &piece == &first.front() ? ": " : ", ",
-                    manifest.tensor(piece.tensor).spec.Id(), " ",
+                    layout.tensor(piece.tensor).Id(), " ",
                     piece.box.DebugString(), " (was on rank ", piece.rank, ")");
   }
   return text;

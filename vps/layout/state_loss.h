@@ -15,23 +15,25 @@ namespace dynatrain::vps {
 struct LostPiece {
   int tensor = 0;
   Box box;
-  int rank = 0;  // the smallest lost rank that held it
+  int rank = 0;  // the authoritative one of those that held it
   friend bool operator==(const LostPiece&, const LostPiece&) = default;
 };
 
 struct StateLoss {
-  int64_t bytes = 0;             // of all tensors, each element once
-  int64_t num_tensors = 0;       // with at least one lost element
-  std::vector<LostPiece> first;  // in manifest order, as many as were asked for
+  int64_t bytes = 0;        // of all tensors, each element once
+  int64_t num_tensors = 0;  // with at least one lost element
+  std::vector<LostPiece>
+      first;  // in the order of tensors, as many as were asked for
 
   bool empty() const { return num_tensors == 0; }
   // "" if empty. "1536 bytes of 3 tensors have no copy left:
   // layers.0.weight/exp_avg [0:4, 0:8] (was on rank 2), ...".
-  std::string DebugString(const Manifest& manifest) const;
+  std::string DebugString(const Layout& layout) const;
 };
 
-// A piece is lost if all ranks that hold it are in `lost_ranks` (any order,
-// repetition is harmless). O(tensors x lost ranks x log). At most `max_pieces`
+// An element is lost if all ranks that hold it, in any copy, are in
+// `lost_ranks` (any order, repetition is harmless).
+// O(tensors x lost ranks x log). At most `max_pieces`
 // are listed; the totals are always complete.
 // REQUIRES: the ranks are in the layout's world.
 StateLoss ComputeStateLoss(const Layout& layout,

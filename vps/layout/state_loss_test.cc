@@ -7,6 +7,8 @@
 #include "gtest/gtest.h"
 #include "vps/geometry/random_box.h"
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/boxes.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -18,7 +20,7 @@ Layout Make(absl::string_view sizes) {
                                               Dtype::kFloat32, shape),
                           std::move(sharding)};
   };
-  return *Layout::Create(
+  return *MakeLayout(
       Mesh::ForTorch(*AxisSizes::Parse(sizes)),
       *Manifest::Create({tensor("norm", "param", {4}, {}),
                          tensor("w", "exp_avg", {8}, {{"dp", 0}}),
@@ -28,14 +30,14 @@ Layout Make(absl::string_view sizes) {
 
 TEST(StateLoss, OfNoRankIsEmpty) {
   EXPECT_TRUE(ComputeStateLoss(Make("dp2"), {}).empty());
-  EXPECT_EQ(ComputeStateLoss(Make("dp2"), {}).DebugString(Manifest()), "");
+  EXPECT_EQ(ComputeStateLoss(Make("dp2"), {}).DebugString(Make("dp2")), "");
 }
 
 TEST(StateLoss, NamesWhatOnlyTheLostRankHeld) {
   const Layout layout = Make("dp2");
   const StateLoss loss = ComputeStateLoss(layout, {1});
   // norm is replicated; x is rank 0's alone.
-  EXPECT_EQ(loss.DebugString(layout.manifest()),
+  EXPECT_EQ(loss.DebugString(layout),
             "64 bytes of 2 tensors have no copy left: w/exp_avg [4:8] (was on "
             "rank 1), w/param [4:8, 0:3] (was on rank 1)");
 }
@@ -49,7 +51,7 @@ TEST(StateLoss, OfAllRanksIsEverythingAndListsAsManyAsAsked) {
   const Layout layout = Make("dp2,tp2,rep2");
   const StateLoss loss =
       ComputeStateLoss(layout, {7, 6, 5, 4, 3, 2, 1, 0, 0}, 3);
-  EXPECT_EQ(loss.bytes, layout.manifest().num_bytes());
+  EXPECT_EQ(loss.bytes, layout.num_bytes());
   EXPECT_EQ(loss.num_tensors, layout.num_tensors());
   EXPECT_EQ(loss.first.size(), 3);
 }
@@ -69,12 +71,11 @@ TEST(StateLoss, AgreesWithCountingElements) {
     }
     int64_t bytes = 0;
     for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-      for (const Index& e :
-           ElementsOf(layout.manifest().tensor(tensor).spec.whole())) {
+      for (const Index& e : ElementsOf(layout.tensor(tensor).whole())) {
         const Box element = *Box::Create(e, std::vector<int64_t>(e.size(), 1));
         bool held = false;
         for (int rank : alive) {
-          held = held || layout.LocalBox(rank, tensor).Contains(element);
+          held = held || LocalBox(layout, rank, tensor).Contains(element);
         }
         if (!held) bytes += 4;
       }

@@ -36,7 +36,8 @@ absl::Status ValidateText(absl::string_view field, absl::string_view text) {
 
 absl::StatusOr<TensorSpec> TensorSpec::Create(std::string name,
                                               std::string state, Dtype dtype,
-                                              absl::Span<const int64_t> shape) {
+                                              absl::Span<const int64_t> shape,
+                                              std::optional<int64_t> pad_from) {
   RETURN_IF_ERROR(ValidateText("name", name));
   RETURN_IF_ERROR(ValidateText("state", state),
                   absl::StrCat("tensor \"", name, "\""));
@@ -52,14 +53,23 @@ absl::StatusOr<TensorSpec> TensorSpec::Create(std::string name,
         "tensor ", spec.Id(), ": shape [", absl::StrJoin(shape, ", "), "] of ",
         DtypeName(dtype), " has more bytes than fit 63 bits"));
   }
+  if (!pad_from.has_value()) return spec;
+  if (shape.empty() || *pad_from < 0 || *pad_from > shape[0]) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tensor ", spec.Id(), ": pad_from is ", *pad_from,
+        shape.empty() ? "; a scalar has no rows"
+                      : absl::StrCat("; it lies in 0..", shape[0])));
+  }
+  spec.pad_from_ = *pad_from;
   return spec;
 }
 
 std::string TensorSpec::Id() const { return absl::StrCat(name_, "/", state_); }
 
 std::string TensorSpec::DebugString() const {
-  return absl::StrCat(Id(), " ", DtypeName(dtype_), " [",
-                      absl::StrJoin(shape(), ", "), "]");
+  return absl::StrCat(
+      Id(), " ", DtypeName(dtype_), " [", absl::StrJoin(shape(), ", "), "]",
+      pad_from_ < 0 ? "" : absl::StrCat(" padded from ", pad_from_));
 }
 
 }  // namespace dynatrain::vps

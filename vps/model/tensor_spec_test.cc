@@ -28,6 +28,23 @@ TEST(TensorSpec, OfAScalarHasOneElementAndOfAnEmptyShapeNone) {
       0);
 }
 
+TEST(TensorSpec, KnowsWherePaddingBegins) {
+  const auto padded = [](std::vector<int64_t> shape, int64_t from) {
+    return TensorSpec::Create("e", "param", Dtype::kFloat32, shape, from);
+  };
+  EXPECT_EQ(padded({8, 3}, 5)->pad_from(), 5);
+  EXPECT_EQ(padded({8, 3}, 8)->pad_from(), 8);
+  EXPECT_EQ(padded({8, 3}, 5)->DebugString(),
+            "e/param float32 [8, 3] padded from 5");
+  EXPECT_NE(*padded({8, 3}, 5), *padded({8, 3}, 6));
+  EXPECT_EQ(TensorSpec::Create("e", "param", Dtype::kFloat32, {8})->pad_from(),
+            std::nullopt);
+  EXPECT_THAT(std::string(padded({8, 3}, 9).status().message()),
+              HasSubstr("e/param: pad_from is 9; it lies in 0..8"));
+  EXPECT_THAT(std::string(padded({}, 0).status().message()),
+              HasSubstr("pad_from is 0; a scalar has no rows"));
+}
+
 struct Refused {
   std::string name, state;
   std::vector<int64_t> shape;

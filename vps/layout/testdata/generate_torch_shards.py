@@ -1,4 +1,4 @@
-"""Writes torch_shards.json: what torch's DTensor holds on each rank, for layout_golden_test.
+"""Writes torch_shards.json: what torch's DTensor holds on each rank, for named_layout_golden_test.
 
     python vps/layout/testdata/generate_torch_shards.py > vps/layout/testdata/torch_shards.json
 

@@ -1,7 +1,6 @@
-#include "vps/layout/layout.h"
+#include "vps/layout/named_layout.h"
 
-#include <map>
-#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "vps/geometry/random_box.h"
 #include "vps/geometry/region.h"
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/boxes.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -25,8 +25,8 @@ ManifestTensor Tensor(std::string name, std::vector<int64_t> shape,
 }
 
 Layout Make(absl::string_view sizes, std::vector<ManifestTensor> tensors) {
-  return *Layout::Create(Mesh::ForTorch(*AxisSizes::Parse(sizes)),
-                         *Manifest::Create(std::move(tensors)));
+  return *MakeLayout(Mesh::ForTorch(*AxisSizes::Parse(sizes)),
+                     *Manifest::Create(std::move(tensors)));
 }
 
 std::vector<int> List(const HolderSet& holders) {
@@ -35,45 +35,45 @@ std::vector<int> List(const HolderSet& holders) {
   return ranks;
 }
 
-TEST(Layout, CutsFsdpOverTpAsTorchDoes) {
+TEST(NamedLayout, CutsFsdpOverTpAsTorchDoes) {
   // (dp, tp) = (2, 2): tp halves the rows, dp halves what tp left.
   const Layout layout =
       Make("dp2,tp2", {Tensor("w", {8, 3}, {{"tp", 0}, {"dp", 0}})});
-  EXPECT_EQ(layout.LocalBox(0, 0).DebugString(), "[0:2, 0:3]");  // dp0 tp0
-  EXPECT_EQ(layout.LocalBox(1, 0).DebugString(), "[4:6, 0:3]");  // dp0 tp1
-  EXPECT_EQ(layout.LocalBox(2, 0).DebugString(), "[2:4, 0:3]");  // dp1 tp0
+  EXPECT_EQ(LocalBox(layout, 0, 0).DebugString(), "[0:2, 0:3]");  // dp0 tp0
+  EXPECT_EQ(LocalBox(layout, 1, 0).DebugString(), "[4:6, 0:3]");  // dp0 tp1
+  EXPECT_EQ(LocalBox(layout, 2, 0).DebugString(), "[2:4, 0:3]");  // dp1 tp0
 }
 
-TEST(Layout, VisitsRegionsInOrderAndSkipsEmptyOnes) {
+TEST(NamedLayout, VisitsRegionsInOrderAndSkipsEmptyOnes) {
   const Layout layout =
       Make("dp4", {Tensor("a", {3}, {{"dp", 0}}), Tensor("b", {}, {}),
                    Tensor("c", {2, 8}, {{"dp", 1}})});
   std::vector<std::string> seen;
   layout.ForEachRegion(3, [&](const OwnedRegion& region) {
-    seen.push_back(absl::StrCat(region.tensor, " ", region.global.DebugString(),
-                                " ", region.local.DebugString(), " ",
-                                region.local_shape.size()));
+    seen.push_back((std::ostringstream() << region).str());
   });
-  EXPECT_THAT(seen, ElementsAre("1 [] [] 0", "2 [0:2, 6:8] [0:2, 0:2] 2"));
+  EXPECT_THAT(seen,
+              ElementsAre("tensor 1 copy 0 [] at 0 strides []",
+                          "tensor 2 copy 0 [0:2, 6:8] at 0 strides [2, 1]"));
 }
 
-TEST(Layout, ListsHoldersAsAProductWithTheAuthoritativeFirst) {
+TEST(NamedLayout, ListsHoldersAsAProductWithTheAuthoritativeFirst) {
   const Layout layout = Make("dp2,tp3,rep2", {Tensor("w", {9}, {{"tp", 0}})});
-  EXPECT_THAT(List(layout.HoldersLike(7, 0)), ElementsAre(1, 4, 7, 10));
+  EXPECT_THAT(List(layout.HoldersLike(7, 0, 0)), ElementsAre(1, 4, 7, 10));
   std::vector<std::string> seen;
-  layout.ForEachPiece(
-      0, *Box::Create({2}, {3}),
-      [&](const Box& piece, const HolderSet& holders) {
-        seen.push_back(absl::StrCat(piece.DebugString(), " ", holders.first()));
-      });
-  EXPECT_THAT(seen, ElementsAre("[2:3] 0", "[3:5] 1"));
+  layout.ForEachPiece(0, 0, *Box::Create({2}, {3}), [&](const Piece& piece) {
+    seen.push_back(absl::StrCat(piece.box.DebugString(), " of ",
+                                piece.region.DebugString(), " ",
+                                piece.holders.first()));
+  });
+  EXPECT_THAT(seen, ElementsAre("[2:3] of [0:3] 0", "[3:5] of [3:6] 1"));
 }
 
 TEST(HolderSet, IndexOfIsTheInverseOfRank) {
   const Layout layout =
       Make("dp3,tp2,rep2,ep2", {Tensor("w", {9}, {{"dp", 0}})});
   for (int rank = 0; rank < layout.world_size(); ++rank) {
-    const HolderSet holders = layout.HoldersLike(rank, 0);
+    const HolderSet holders = layout.HoldersLike(rank, 0, 0);
     const std::vector<int> list = List(holders);
     EXPECT_TRUE(std::is_sorted(list.begin(), list.end()));
     EXPECT_EQ(holders.size(), 8);
@@ -89,30 +89,31 @@ TEST(HolderSet, IndexOfIsTheInverseOfRank) {
   }
 }
 
-TEST(Layout, NeedsTheAxesThatSplit) {
+TEST(NamedLayout, NeedsTheAxesThatSplit) {
   const Mesh mesh = *Mesh::Create({{"dp", 2}});
   const auto layout =
-      Layout::Create(mesh, *Manifest::Create({Tensor("w", {4}, {{"tp", 0}})}));
+      MakeLayout(mesh, *Manifest::Create({Tensor("w", {4}, {{"tp", 0}})}));
   EXPECT_EQ(layout.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(layout.status().message()),
               HasSubstr("tensor w/param is split by axis \"tp\", which mesh "
                         "dp2 does not have"));
 }
 
-TEST(Layout, GivesEqualRulesToTensorsThatAreCutAlike) {
+TEST(NamedLayout, GivesOnePlacementToTensorsThatAreCutAlike) {
   const Layout layout =
       Make("dp2", {Tensor("a", {4}, {{"dp", 0}}), Tensor("b", {8}, {{"dp", 0}}),
                    Tensor("c", {4}, {}), Tensor("d", {4}, {{"tp", 0}})});
-  EXPECT_EQ(layout.rule_index(0), layout.rule_index(1));
-  EXPECT_NE(layout.rule_index(0), layout.rule_index(2));
+  const auto placement = [&](int t) { return layout.held(t, 0).placement; };
+  EXPECT_EQ(placement(0), placement(1));
+  EXPECT_NE(placement(0), placement(2));
   // tp has one rank: it cuts nothing.
-  EXPECT_EQ(layout.rule_index(2), layout.rule_index(3));
-  EXPECT_EQ(layout.num_rules(), 2);
+  EXPECT_EQ(placement(2), placement(3));
+  EXPECT_EQ(layout.placements().size(), 2);
 }
 
 // On random layouts: the pieces of a random box tile it, and the holders of a
 // piece are exactly the ranks whose local box contains it.
-TEST(Layout, PiecesAndHoldersAgreeWithLocalBoxes) {
+TEST(NamedLayout, PiecesAndHoldersAgreeWithLocalBoxes) {
   std::mt19937_64 random = TestRandom(20);
   const auto pick = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
@@ -133,11 +134,12 @@ TEST(Layout, PiecesAndHoldersAgreeWithLocalBoxes) {
         Make(sizes.ToString(), {Tensor("w", shape, sharding)});
     const Box box = RandomBoxIn(*Box::Whole(shape), random);
     std::vector<Box> pieces;
-    layout.ForEachPiece(0, box, [&](const Box& piece, const HolderSet& set) {
-      pieces.push_back(piece);
+    layout.ForEachPiece(0, 0, box, [&](const Piece& piece) {
+      pieces.push_back(piece.box);
       for (int rank = 0; rank < layout.world_size(); ++rank) {
-        EXPECT_EQ(set.Contains(rank), layout.LocalBox(rank, 0).Contains(piece))
-            << piece << " on rank " << rank;
+        EXPECT_EQ(piece.holders.Contains(rank),
+                  LocalBox(layout, rank, 0).Contains(piece.box))
+            << piece.box << " on rank " << rank;
       }
     });
     EXPECT_TRUE(CheckExactCover(box, pieces).ok())

@@ -7,7 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "vps/layout/axis_sizes.h"
-#include "vps/layout/layout.h"
+#include "vps/layout/boxes.h"
+#include "vps/layout/named_layout.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -24,7 +25,7 @@ Layout LayoutOf(const json& vector) {
     sharding.push_back({split["axis"], split["dim"]});
   }
   const std::vector<int64_t> shape = vector["shape"];
-  return *Layout::Create(
+  return *MakeLayout(
       Mesh::ForTorch(*AxisSizes::Parse(std::string(vector["sizes"]))),
       *Manifest::Create(
           {{*TensorSpec::Create("w", "param", Dtype::kFloat32, shape),
@@ -41,7 +42,7 @@ TEST(LayoutGolden, EqualsTorch) {
     for (int rank = 0; rank < layout.world_size(); ++rank) {
       const std::vector<int64_t> shape = vector["ranks"][rank][0];
       const std::vector<int64_t> offset = vector["ranks"][rank][1];
-      const Box box = layout.LocalBox(rank, 0);
+      const Box box = LocalBox(layout, rank, 0);
       EXPECT_EQ(box.shape(), shape) << "rank " << rank << " of " << vector;
       if (!box.empty()) {
         EXPECT_EQ(box.origin(), offset) << "rank " << rank << " of " << vector;

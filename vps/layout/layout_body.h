@@ -1,0 +1,96 @@
+// What a Layout keeps: the values it was built of, and indexes over them. For
+// layout*.cc and layout_builder.cc only.
+#ifndef VPS_LAYOUT_LAYOUT_BODY_H_
+#define VPS_LAYOUT_LAYOUT_BODY_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/fingerprint.h"
+#include "vps/layout/holder_set.h"
+#include "vps/layout/layout.h"
+#include "vps/layout/mesh.h"
+#include "vps/layout/placement.h"
+#include "vps/layout/rank_group.h"
+#include "vps/layout/slices.h"
+#include "vps/model/tensor_spec.h"
+
+namespace dynatrain::vps {
+
+// A placement in terms of ranks. Groups are indices into LayoutBody::groups.
+struct PlacementBody {
+  struct CutBody {
+    int group = 0;
+    int dim = 0;
+    CutRule rule;  // a view of the placement's block_extents
+  };
+
+  int shelf = 0;
+  std::vector<CutBody> cuts;  // without those into one piece
+  int flat_group = -1;        // -1: not flattened
+  RankGroup located;
+  RankGroup free;  // the axes whose ranks hold the same
+};
+
+// The copies that are located by the same axes of one mesh, by the position of
+// their coordinates: so a rank finds what is at its place without looking at
+// the rest.
+struct Shelf {
+  struct Entry {
+    int tensor;
+    int copy;
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+
+  RankGroup located;
+  std::vector<Entry> entries;  // by position, then ascending
+  absl::flat_hash_map<int, std::pair<int, int>> range_of_position;
+
+  absl::Span<const Entry> At(int rank) const {
+    const auto it = range_of_position.find(located.PositionOf(rank));
+    if (it == range_of_position.end()) return {};
+    return absl::MakeConstSpan(entries).subspan(
+        it->second.first, it->second.second - it->second.first);
+  }
+};
+
+struct LayoutBody {
+  std::vector<Mesh> meshes;
+  std::vector<std::string> buffers;
+  std::vector<Placement> placements;
+  std::vector<PlacementBody> placement_bodies;
+  std::vector<RankGroup> groups;  // of all cuts and shards, each once
+  std::vector<Shelf> shelves;
+  std::vector<TensorSpec> tensors;
+  std::vector<Held> helds;      // by tensor, then copy
+  std::vector<int> first_held;  // of each tensor, and the end
+  // Views of the tensors' own strings.
+  absl::flat_hash_map<std::pair<absl::string_view, absl::string_view>, int>
+      index_of_name;
+  int64_t num_bytes = 0;
+  Fingerprint digest;
+
+  const Held& held(int tensor, int copy) const {
+    return helds[first_held[tensor] + copy];
+  }
+  const PlacementBody& body_of(const Held& held) const {
+    return placement_bodies[held.placement];
+  }
+  // The rank at `held.at`, at 0 on all other axes.
+  int RankAt(const Held& held) const {
+    const PlacementBody& placement = body_of(held);
+    return placement.located.RankOf(PositionAt(held));
+  }
+  // As RankGroup::PositionOf of the ranks at `held.at`.
+  int PositionAt(const Held& held) const;
+};
+
+}  // namespace dynatrain::vps
+
+#endif  // VPS_LAYOUT_LAYOUT_BODY_H_

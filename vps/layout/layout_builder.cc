@@ -1,0 +1,411 @@
+#include "vps/layout/layout_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "vps/geometry/checked.h"
+#include "vps/layout/layout_body.h"
+#include "vps/layout/local_space.h"
+
+namespace dynatrain::vps {
+namespace {
+
+absl::Status CheckMeshes(absl::Span<const Mesh> meshes) {
+  if (meshes.empty()) {
+    return absl::InvalidArgumentError("layout: there is no mesh");
+  }
+  for (const Mesh& mesh : meshes) {
+    if (mesh.world_size() == meshes[0].world_size()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "layout: mesh ", mesh.DebugString(), " has ", mesh.world_size(),
+        " ranks, mesh ", meshes[0].DebugString(), " has ",
+        meshes[0].world_size(), "; all cover the same ranks"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlacements(const LayoutBody& body) {
+  for (size_t i = 0; i < body.placements.size(); ++i) {
+    const Placement& placement = body.placements[i];
+    const std::string where = absl::StrCat("layout: placement ", i);
+    if (placement.mesh < 0 || placement.mesh >= body.meshes.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": mesh ", placement.mesh, " is not one of the ",
+                       body.meshes.size()));
+    }
+    RETURN_IF_ERROR(placement.Validate(body.meshes[placement.mesh]), where);
+  }
+  return absl::OkStatus();
+}
+
+// Turns placements into PlacementBodies and shelves.
+class Compiler {
+ public:
+  explicit Compiler(LayoutBody& body) : body_(body) {}
+
+  void Compile() {
+    for (const Placement& placement : body_.placements) {
+      const Mesh& mesh = body_.meshes[placement.mesh];
+      PlacementBody compiled;
+      compiled.shelf = ShelfOf(placement);
+      compiled.located = RankGroup(mesh, {placement.located_by});
+      unsigned used = 0;
+      for (int axis : placement.located_by) used |= 1u << axis;
+      for (const Cut& cut : placement.cuts) {
+        const int group = GroupOf(placement.mesh, cut.group);
+        const int pieces = body_.groups[group].pieces();
+        if (pieces == 1) continue;  // cuts nothing: its axes are free
+        for (int axis : cut.group.axes) used |= 1u << axis;
+        compiled.cuts.push_back(
+            {group, cut.dim, {pieces, cut.num_blocks, cut.block_extents}});
+      }
+      if (placement.flat.has_value()) {
+        compiled.flat_group = GroupOf(placement.mesh, placement.flat->group);
+        for (int axis : placement.flat->group.axes) used |= 1u << axis;
+      }
+      AxisGroup free;
+      for (int axis = 0; axis < mesh.num_axes(); ++axis) {
+        if ((used >> axis & 1) == 0) free.axes.push_back(axis);
+      }
+      compiled.free = RankGroup(mesh, free);
+      body_.placement_bodies.push_back(std::move(compiled));
+    }
+  }
+
+ private:
+  int GroupOf(int mesh, const AxisGroup& group) {
+    const auto [it, is_new] =
+        index_of_group_.try_emplace({mesh, group.axes, group.pieces},
+                                    static_cast<int>(body_.groups.size()));
+    if (is_new) body_.groups.emplace_back(body_.meshes[mesh], group);
+    return it->second;
+  }
+
+  int ShelfOf(const Placement& placement) {
+    const auto [it, is_new] =
+        index_of_shelf_.try_emplace({placement.mesh, placement.located_by},
+                                    static_cast<int>(body_.shelves.size()));
+    if (is_new) {
+      body_.shelves.emplace_back().located =
+          RankGroup(body_.meshes[placement.mesh], {placement.located_by});
+    }
+    return it->second;
+  }
+
+  LayoutBody& body_;
+  std::map<std::tuple<int, std::vector<int>, int>, int> index_of_group_;
+  std::map<std::pair<int, std::vector<int>>, int> index_of_shelf_;
+};
+
+absl::Status CheckTensors(LayoutBody& body) {
+  for (size_t i = 0; i < body.tensors.size(); ++i) {
+    const TensorSpec& spec = body.tensors[i];
+    const bool is_new =
+        body.index_of_name
+            .try_emplace({spec.name(), spec.state()}, static_cast<int>(i))
+            .second;
+    if (!is_new) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layout: tensor ", spec.Id(), " is there twice"));
+    }
+    const auto sum = CheckedAdd(body.num_bytes, spec.num_bytes());
+    if (!sum.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layout: up to tensor ", spec.Id(),
+                       " there are more bytes than fit 63 bits"));
+    }
+    body.num_bytes = *sum;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAt(const LayoutBody& body, const Held& held) {
+  const Placement& placement = body.placements[held.placement];
+  const Mesh& mesh = body.meshes[placement.mesh];
+  if (held.at.size() != placement.located_by.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "at has ", held.at.size(), " coordinates, the placement is located by ",
+        placement.located_by.size(), " axes"));
+  }
+  for (size_t i = 0; i < held.at.size(); ++i) {
+    const MeshAxis& axis = mesh.axes()[placement.located_by[i]];
+    if (held.at[i] >= 0 && held.at[i] < axis.size) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("at: coordinate ", held.at[i], " on axis \"", axis.name,
+                     "\" is not in 0..", axis.size - 1));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCuts(const Placement& placement, const TensorSpec& spec) {
+  for (size_t i = 0; i < placement.cuts.size(); ++i) {
+    const Cut& cut = placement.cuts[i];
+    if (cut.dim >= spec.shape().size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cuts[", i, "]: dim ", cut.dim, " is not one of the ",
+                       spec.shape().size(), " of shape [",
+                       absl::StrJoin(spec.shape(), ", "), "]"));
+    }
+    if (cut.block_extents.empty()) continue;
+    int64_t sum = 0;
+    for (int64_t extent : cut.block_extents) {
+      sum = CheckedAdd(sum, extent).value_or(-1);
+      if (sum < 0) break;
+    }
+    if (sum == spec.shape()[cut.dim]) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("cuts[", i, "]: block_extents sum up to ", sum, ", dim ",
+                     cut.dim, " has ", spec.shape()[cut.dim]));
+  }
+  return absl::OkStatus();
+}
+
+// The elements of the largest local tensor: those of the ranks that have the
+// first piece of every cut.
+int64_t MostLocalElements(const LayoutBody& body, const Held& held,
+                          const TensorSpec& spec) {
+  LocalSpace space(spec.whole());
+  for (const PlacementBody::CutBody& cut : body.body_of(held).cuts) {
+    space.SetSlices(cut.dim, CutSlices(space.slices(cut.dim), cut.rule, 0));
+  }
+  return space.num_elements();
+}
+
+absl::Status CheckFlat(const LayoutBody& body, const Held& held,
+                       const TensorSpec& spec) {
+  const int group = body.body_of(held).flat_group;
+  const auto [position, shard] = held.flat;
+  if (group < 0) {
+    if (held.flat == FlatPosition{}) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "flat is given, but the placement is not flattened");
+  }
+  if (position < 0 || shard < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("flat: position ", position,
+                                                   " and shard ", shard,
+                                                   "; at least 0 and 1"));
+  }
+  const int64_t elements = MostLocalElements(body, held, spec);
+  const auto end = CheckedAdd(position, elements);
+  const auto run = CheckedMultiply(body.groups[group].pieces(), shard);
+  if (!end.has_value() || !run.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("flat: position ", position,
+                                                   " or shard ", shard,
+                                                   " does not fit 63 bits"));
+  }
+  if (*end > *run) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("flat: ", elements, " elements from position ", position,
+                     " end at ", *end, ", beyond the run of ",
+                     body.groups[group].pieces(), " shards of ", shard));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStorage(const LayoutBody& body, const Storage& storage) {
+  const int buffers = static_cast<int>(body.buffers.size());
+  if (storage.buffer < Storage::kOwnTensor || storage.buffer >= buffers) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "storage: buffer ", storage.buffer, " is not one of the ", buffers));
+  }
+  if (storage.offset < 0 ||
+      (storage.buffer == Storage::kOwnTensor && storage.offset != 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("storage: offset ", storage.offset,
+                     "; 0 or more in a buffer, 0 in the tensor's own memory"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHeld(const LayoutBody& body, const Held& held,
+                       const TensorSpec& spec) {
+  const int placements = static_cast<int>(body.placements.size());
+  if (held.placement < 0 || held.placement >= placements) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "placement ", held.placement, " is not one of the ", placements));
+  }
+  RETURN_IF_ERROR(CheckAt(body, held));
+  RETURN_IF_ERROR(CheckCuts(body.placements[held.placement], spec));
+  RETURN_IF_ERROR(CheckFlat(body, held, spec));
+  return CheckStorage(body, held.storage);
+}
+
+void FillShelves(LayoutBody& body) {
+  for (Shelf& shelf : body.shelves) shelf.entries.clear();
+  const auto position_of = [&](const Shelf::Entry& entry) {
+    return body.PositionAt(body.held(entry.tensor, entry.copy));
+  };
+  for (int tensor = 0; tensor < body.tensors.size(); ++tensor) {
+    const int copies = body.first_held[tensor + 1] - body.first_held[tensor];
+    for (int copy = 0; copy < copies; ++copy) {
+      const Held& held = body.held(tensor, copy);
+      body.shelves[body.body_of(held).shelf].entries.push_back({tensor, copy});
+    }
+  }
+  for (Shelf& shelf : body.shelves) {
+    std::stable_sort(shelf.entries.begin(), shelf.entries.end(),
+                     [&](const Shelf::Entry& a, const Shelf::Entry& b) {
+                       return position_of(a) < position_of(b);
+                     });
+    for (int i = 0; i < shelf.entries.size(); ++i) {
+      const auto [it, is_new] = shelf.range_of_position.try_emplace(
+          position_of(shelf.entries[i]), i, i);
+      it->second.second = i + 1;
+    }
+  }
+}
+
+// The canonical form; raise its version with any change.
+class Canonical {
+ public:
+  Canonical() { digest_.Append("dynatrain layout 1"); }
+
+  Fingerprint Of(const LayoutBody& body) {
+    Number(body.meshes.size());
+    for (const Mesh& mesh : body.meshes) digest_.Append(mesh.DebugString());
+    Number(body.buffers.size());
+    for (const std::string& buffer : body.buffers) digest_.Append(buffer);
+    Number(body.placements.size());
+    for (const Placement& placement : body.placements) Add(placement);
+    Number(body.tensors.size());
+    for (size_t t = 0; t < body.tensors.size(); ++t) {
+      Add(body.tensors[t]);
+      Number(body.first_held[t + 1] - body.first_held[t]);
+      for (int i = body.first_held[t]; i < body.first_held[t + 1]; ++i) {
+        Add(body.helds[i]);
+      }
+    }
+    return digest_.Finish();
+  }
+
+ private:
+  void Number(int64_t number) { digest_.Append(number); }
+  template <typename List>
+  void Numbers(const List& numbers) {
+    Number(numbers.size());
+    for (int64_t number : numbers) Number(number);
+  }
+  void Add(const AxisGroup& group) {
+    Numbers(group.axes);
+    Number(group.pieces);
+  }
+  void Add(const Placement& placement) {
+    Number(placement.mesh);
+    Numbers(placement.located_by);
+    Number(placement.cuts.size());
+    for (const Cut& cut : placement.cuts) {
+      Add(cut.group);
+      Number(cut.dim);
+      Number(cut.num_blocks);
+      Numbers(cut.block_extents);
+    }
+    Number(placement.flat.has_value());
+    if (placement.flat.has_value()) Add(placement.flat->group);
+  }
+  void Add(const TensorSpec& spec) {
+    digest_.Append(spec.name()).Append(spec.state());
+    Number(static_cast<int>(spec.dtype()));
+    Numbers(spec.shape());
+    Number(spec.pad_from().value_or(-1));
+  }
+  void Add(const Held& held) {
+    Number(held.placement);
+    Numbers(held.at);
+    Number(held.flat.position);
+    Number(held.flat.shard);
+    Number(held.storage.buffer);
+    Number(held.storage.offset);
+  }
+
+  Fingerprinter digest_;
+};
+
+}  // namespace
+
+int LayoutBuilder::AddMesh(Mesh mesh) {
+  meshes_.push_back(std::move(mesh));
+  return static_cast<int>(meshes_.size()) - 1;
+}
+
+int LayoutBuilder::AddBuffer(std::string name) {
+  buffers_.push_back(std::move(name));
+  return static_cast<int>(buffers_.size()) - 1;
+}
+
+int LayoutBuilder::AddPlacement(Placement placement) {
+  // The last ones first: tensors of one kind follow one another.
+  for (int i = static_cast<int>(placements_.size()) - 1; i >= 0; --i) {
+    if (placements_[i] == placement) return i;
+  }
+  placements_.push_back(std::move(placement));
+  return static_cast<int>(placements_.size()) - 1;
+}
+
+int LayoutBuilder::AddTensor(TensorSpec spec) {
+  tensors_.push_back(std::move(spec));
+  return static_cast<int>(tensors_.size()) - 1;
+}
+
+void LayoutBuilder::AddCopy(int tensor, Held held) {
+  copies_.push_back({tensor, std::move(held)});
+}
+
+absl::Status LayoutBuilder::MoveCopies(LayoutBody& body) {
+  const int tensors = static_cast<int>(body.tensors.size());
+  for (const Copy& copy : copies_) {
+    if (copy.tensor >= 0 && copy.tensor < tensors) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "layout: a copy is of tensor ", copy.tensor, "; there are ", tensors));
+  }
+  std::stable_sort(
+      copies_.begin(), copies_.end(),
+      [](const Copy& a, const Copy& b) { return a.tensor < b.tensor; });
+  body.first_held.assign(tensors + 1, 0);
+  for (Copy& copy : copies_) {
+    ++body.first_held[copy.tensor + 1];
+    body.helds.push_back(std::move(copy.held));
+  }
+  for (int tensor = 0; tensor < tensors; ++tensor) {
+    if (body.first_held[tensor + 1] == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "layout: tensor ", body.tensors[tensor].Id(), " has no copy"));
+    }
+  }
+  std::partial_sum(body.first_held.begin(), body.first_held.end(),
+                   body.first_held.begin());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Layout> LayoutBuilder::Build() && {
+  auto body = std::make_shared<LayoutBody>();
+  body->meshes = std::move(meshes_);
+  body->buffers = std::move(buffers_);
+  body->placements = std::move(placements_);
+  body->tensors = std::move(tensors_);
+  RETURN_IF_ERROR(CheckMeshes(body->meshes));
+  RETURN_IF_ERROR(CheckPlacements(*body));
+  RETURN_IF_ERROR(CheckTensors(*body));
+  RETURN_IF_ERROR(MoveCopies(*body));
+  Compiler(*body).Compile();
+  for (int tensor = 0; tensor < body->tensors.size(); ++tensor) {
+    const int first = body->first_held[tensor];
+    for (int i = first; i < body->first_held[tensor + 1]; ++i) {
+      RETURN_IF_ERROR(
+          CheckHeld(*body, body->helds[i], body->tensors[tensor]),
+          absl::StrCat("layout: tensor ", body->tensors[tensor].Id(), " copy ",
+                       i - first));
+    }
+  }
+  FillShelves(*body);
+  body->digest = Canonical().Of(*body);
+  return Layout(std::move(body));
+}
+
+}  // namespace dynatrain::vps

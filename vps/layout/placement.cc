@@ -1,0 +1,139 @@
+#include "vps/layout/placement.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "vps/geometry/box.h"
+
+namespace dynatrain::vps {
+namespace {
+
+// Far above any tensor known (a Mamba projection has 5); it bounds how many
+// regions a rank can hold of one tensor.
+constexpr int kMaxBlocks = 4096;
+
+// Checks that axes exist and that none is used twice.
+class AxisUse {
+ public:
+  explicit AxisUse(const Mesh& mesh) : mesh_(mesh) {}
+
+  absl::Status Use(int axis) {
+    if (axis < 0 || axis >= mesh_.num_axes()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis ", axis, " is not one of the ", mesh_.num_axes(),
+                       " of mesh ", mesh_.DebugString()));
+    }
+    if ((used_ >> axis & 1) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis \"", mesh_.axes()[axis].name,
+                       "\" is used twice in one placement"));
+    }
+    used_ |= 1u << axis;
+    return absl::OkStatus();
+  }
+
+  absl::Status Use(const AxisGroup& group) {
+    if (group.axes.empty()) {
+      return absl::InvalidArgumentError("the axis group has no axis");
+    }
+    int64_t ranks = 1;
+    for (int axis : group.axes) {
+      RETURN_IF_ERROR(Use(axis));
+      ranks *= mesh_.size(axis);
+    }
+    if (group.pieces < 0 || group.pieces > ranks ||
+        (group.pieces > 0 && ranks % group.pieces != 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("pieces is ", group.pieces, "; it divides the ", ranks,
+                       " ranks of the axis group, or is 0 for all of them"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const Mesh& mesh_;
+  unsigned used_ = 0;
+};
+
+absl::Status ValidateBlocks(const Cut& cut, bool first_of_dim) {
+  if (cut.dim < 0 || cut.dim >= kMaxDims) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dim ", cut.dim, " is not in 0..", kMaxDims - 1));
+  }
+  if (cut.num_blocks < 1 || cut.num_blocks > kMaxBlocks ||
+      cut.block_extents.size() > kMaxBlocks) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        cut.block_extents.empty() ? cut.num_blocks : cut.block_extents.size(),
+        " blocks; their number lies in 1..", kMaxBlocks));
+  }
+  if (cut.block_extents.empty()) return absl::OkStatus();
+  if (cut.num_blocks != 1) {
+    return absl::InvalidArgumentError(
+        "num_blocks and block_extents are both given; give one");
+  }
+  if (!first_of_dim) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "block_extents of a cut of dim ", cut.dim,
+        " that is cut before: only the first cut of a dim knows its extent"));
+  }
+  for (int64_t extent : cut.block_extents) {
+    if (extent < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("block_extents holds ", extent, "; none is negative"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string GroupText(const AxisGroup& group, const Mesh& mesh) {
+  return absl::StrCat(absl::StrJoin(group.axes, "*",
+                                    [&](std::string* out, int axis) {
+                                      out->append(mesh.axes()[axis].name);
+                                    }),
+                      group.pieces == 0 ? "" : absl::StrCat("%", group.pieces));
+}
+
+std::string CutText(const Cut& cut, const Mesh& mesh) {
+  std::string text =
+      absl::StrCat(GroupText(cut.group, mesh), " cuts dim ", cut.dim);
+  if (cut.num_blocks > 1) {
+    absl::StrAppend(&text, " in ", cut.num_blocks, " blocks");
+  }
+  if (!cut.block_extents.empty()) {
+    absl::StrAppend(&text, " in blocks of ",
+                    absl::StrJoin(cut.block_extents, ", "));
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status Placement::Validate(const Mesh& mesh) const {
+  AxisUse use(mesh);
+  for (int axis : located_by) RETURN_IF_ERROR(use.Use(axis), "located_by");
+  unsigned cut_dims = 0;
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    const Cut& cut = cuts[i];
+    RETURN_IF_ERROR(use.Use(cut.group), absl::StrCat("cuts[", i, "]"));
+    RETURN_IF_ERROR(
+        ValidateBlocks(cut, cut.dim < 0 || (cut_dims >> cut.dim & 1) == 0),
+        absl::StrCat("cuts[", i, "]"));
+    cut_dims |= 1u << cut.dim;
+  }
+  if (flat.has_value()) RETURN_IF_ERROR(use.Use(flat->group), "flat");
+  return absl::OkStatus();
+}
+
+std::string Placement::DebugString(const Mesh& mesh) const {
+  std::vector<std::string> steps;
+  if (!located_by.empty()) {
+    steps.push_back(absl::StrCat("at ", GroupText({located_by, 0}, mesh)));
+  }
+  for (const Cut& cut : cuts) steps.push_back(CutText(cut, mesh));
+  if (flat.has_value()) {
+    steps.push_back(absl::StrCat(GroupText(flat->group, mesh), " cuts flat"));
+  }
+  return steps.empty() ? "everywhere, whole" : absl::StrJoin(steps, "; ");
+}
+
+}  // namespace dynatrain::vps

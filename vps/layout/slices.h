@@ -1,0 +1,38 @@
+// Slices: what cuts leave a rank of one dim, and the inverse: which ranks a
+// part of the dim goes to.
+#ifndef VPS_LAYOUT_SLICES_H_
+#define VPS_LAYOUT_SLICES_H_
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "vps/geometry/interval.h"
+
+namespace dynatrain::vps {
+
+// Intervals of the whole dim, ascending, disjoint, none empty, none touching
+// the next. Laid end to end they are the rank's own index space of the dim.
+using Slices = absl::InlinedVector<Interval, 4>;
+
+// How one Cut divides a dim.
+struct CutRule {
+  int pieces = 1;
+  int num_blocks = 1;
+  absl::Span<const int64_t> block_extents;  // if not empty, in place of blocks
+};
+
+// The number of indices.
+int64_t Extent(const Slices& slices);
+
+// What piece number `piece` of the cut leaves of `slices`.
+// REQUIRES: 0 <= piece < rule.pieces; block_extents sum up to Extent(slices).
+Slices CutSlices(const Slices& slices, const CutRule& rule, int64_t piece);
+
+// The numbers of the pieces that share an index with `part` (in the whole dim),
+// as ascending intervals that do not touch.
+Slices PiecesMeeting(const Slices& slices, const CutRule& rule, Interval part);
+
+}  // namespace dynatrain::vps
+
+#endif  // VPS_LAYOUT_SLICES_H_
