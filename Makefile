@@ -1,6 +1,6 @@
 # Everything a person or CI starts. Each target is one script under tools/.
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long lint format demo demo-down cluster-up cluster-down images setup
+.PHONY: help build test test-long oracle lint format demo demo-down cluster-up cluster-down images setup
 
 help: ## show these targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -17,6 +17,11 @@ test: ## what CI runs: lint, build, all tests, direction, a real cluster; ends w
 
 test-long: ## tsan, asan, the clang build with layering and thread-safety checks, long property and fault runs
 	@tools/test/run --long
+
+oracle: ## every configuration of tests/oracle against real Megatron-Core on CPUs; writes docs/oracle.md
+	@tools/setup/all debian abseil bazelrc python megatron
+	@bazel build //tools/cli:dynatrain
+	@tests/oracle/all --write docs/oracle.md
 
 lint: ## clang-format, clang-tidy on what changed, buildifier, ruff, mypy
 	@tools/test/run --only setup,lint

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 VERSION = "0.16.1"
+AXES = ("tp", "pp", "cp", "ep", "etp", "vpp")
 DEFAULT_ORDER = "tp-cp-ep-dp-pp"
 NOPE_DIM, ROPE_DIM, V_DIM = 8, 4, 8  # of a head, with latent attention
 
@@ -43,7 +44,7 @@ class Model:
     first_dense: int = 0  # so many leading layers have no experts
     latent: bool = False  # multi-head latent attention
     q_rank: int = 24  # 0: queries are not compressed
-    kv_rank: int = 16
+    kv_rank: int = 20
     mtp_layers: int = 0
 
 
@@ -100,7 +101,7 @@ class Configuration:
                     continue
                 name = field.name.replace("_", "-")
                 parts.append((name if value else f"no-{name}") if isinstance(value, bool) else f"{name}={value}" if isinstance(value, str)
-                             else f"{name}{value}" if len(name) < 4 else f"{name}={value}")
+                             else f"{name}{value}" if name in AXES else f"{name}={value}")
         return " ".join(parts)
 
 

@@ -53,7 +53,9 @@ def run(c: Configuration, arguments: argparse.Namespace) -> int:
     if arguments.no_compare:
         return 0
     verdict = verdicts.compare(real, layouts.listing(ours, arguments.dynatrain))
-    print(verdict.text)
+    print(verdict.text + (f": {verdict.counts.text()}" if verdict.counts else ""))
+    if isinstance(real, worlds.Refused):
+        print(f"  Megatron: {real.reason}\n  ours:     {verdict.our_reason}")
     for line in verdict.differences[:SHOWN]:
         print(f"  {line}")
     if len(verdict.differences) > SHOWN:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import comparison
+from comparison import Counts
 from layouts import RefusedByUs
 from worlds import Json, Refused, Truth
 
@@ -14,14 +15,19 @@ class Verdict:
     agrees: bool
     text: str
     differences: list[str] = dataclasses.field(default_factory=list)
+    counts: Counts | None = None
+    our_reason: str = ""
 
 
-def compare(real: Truth | Refused, ours: Json | RefusedByUs) -> Verdict:
+def compare(real: Truth | Refused, ours: Json | RefusedByUs, word: str = "") -> Verdict:
+    """`word`: what our reason must say, where both refuse. The reasons are for people to compare."""
     if isinstance(real, Refused):
-        if isinstance(ours, RefusedByUs):
-            return Verdict(True, f"both refuse it\n  Megatron: {real.reason}\n  ours:     {ours.reason}")
-        return Verdict(False, f"Megatron refuses it, ours doesn't: {real.reason}")
+        if not isinstance(ours, RefusedByUs):
+            return Verdict(False, f"Megatron refuses it, ours doesn't: {real.reason}")
+        if word not in ours.reason:
+            return Verdict(False, f"both refuse it, but ours doesn't speak of {word}: {ours.reason}", our_reason=ours.reason)
+        return Verdict(True, "both refuse", our_reason=ours.reason)
     if isinstance(ours, RefusedByUs):
-        return Verdict(False, f"ours refuses what Megatron builds: {ours.reason}")
+        return Verdict(False, f"ours refuses what Megatron builds: {ours.reason}", our_reason=ours.reason)
     found, counts = comparison.differences(ours, real)
-    return Verdict(not found, f"{len(found)} differences" if found else f"equal: {counts.text()}", found)
+    return Verdict(not found, f"{len(found)} differences" if found else "equal", found, counts)

@@ -45,7 +45,7 @@ def live(c: Configuration, rank: int, listener: socket.socket, folder: pathlib.P
                                            master_listen_fd=listener.detach() if rank == 0 else None)
         torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=c.world)
         job = building.build(c)
-    except (AssertionError, ValueError, RuntimeError, NotImplementedError, TypeError, ZeroDivisionError, IndexError) as error:
+    except (AssertionError, ValueError, RuntimeError, NotImplementedError, TypeError, ArithmeticError, LookupError) as error:
         traceback.print_exc()
         reason = f"{type(error).__name__}: {error}"
         (folder / f"refused{rank}").write_text(json.dumps({"reason": reason, "in_megatron": _in_megatron(error)}))
@@ -96,16 +96,19 @@ def run(c: Configuration, folder: pathlib.Path) -> dict[str, Any]:
     for pid in alive:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    if refused := sorted(rank for rank, code in failed.items() if code == REFUSED):
+    if refused := [rank for rank, code in failed.items() if code == REFUSED]:
         said = {rank: json.loads((folder / f"refused{rank}").read_text()) for rank in refused}
-        # A rank that waits for one that refused hears of a lost connection: not the reason, unless nobody says another.
-        first = min(refused, key=lambda rank: ("onnection" in said[rank]["reason"], rank))
+        first = first_cause({rank: entry["reason"] for rank, entry in said.items()})
         return {"outcome": "refused", "rank": first, **said[first]}
-    if failed or alive:
-        rank = min(failed) if failed else min(alive.values())
-        log = (folder / f"rank{rank}.log").read_text(errors="replace")
-        return {"outcome": "failed", "rank": rank, "reason": "it took too long" if not failed else log[-3000:]}
-    return {"outcome": "built"}
+    if failed:
+        logs = {rank: (folder / f"rank{rank}.log").read_text(errors="replace")[-3000:] for rank in failed}
+        return {"outcome": "failed", "rank": first_cause(logs), "reason": logs[first_cause(logs)]}
+    return {"outcome": "failed", "rank": min(alive.values()), "reason": "it took too long"} if alive else {"outcome": "built"}
+
+
+def first_cause(reasons: dict[int, str]) -> int:
+    """The rank whose reason to name: one that waits for a rank that failed hears of a lost connection only."""
+    return min(reasons, key=lambda rank: ("onnection" in reasons[rank], rank))
 
 
 def main() -> None:
