@@ -31,7 +31,8 @@ absl::Status Extent(absl::string_view field, int64_t value, int64_t min = 1) {
   return InRange(field, value, min, ModelConfig::kMaxExtent);
 }
 
-// The divisors of `whole` next to `value`, for a message: "4 and 8".
+// The divisors of `whole` next to `value`, for a message: "the nearest that do
+// are 4 and 8".
 std::string NearestDivisors(int64_t value, int64_t whole) {
   int64_t below = 0, above = 0;
   for (int64_t d = 1; d * d <= whole; ++d) {
@@ -41,17 +42,16 @@ std::string NearestDivisors(int64_t value, int64_t whole) {
       if (divisor > value && (above == 0 || divisor < above)) above = divisor;
     }
   }
-  if (below == 0) return absl::StrCat(above);
-  if (above == 0) return absl::StrCat(below);
-  return absl::StrCat(below, " and ", above);
+  if (above == 0) return absl::StrCat("the nearest that does is ", below);
+  return absl::StrCat("the nearest that do are ", below, " and ", above);
 }
 
+// REQUIRES: both are positive, so that 1 divides and is at most `value`.
 absl::Status Divides(absl::string_view field, int64_t value,
                      absl::string_view whole_field, int64_t whole) {
   if (whole % value == 0) return absl::OkStatus();
   return Invalid(field, value,
-                 absl::StrCat("does not divide ", whole_field, " ", whole,
-                              "; the nearest that do are ",
+                 absl::StrCat("does not divide ", whole_field, " ", whole, "; ",
                               NearestDivisors(value, whole)));
 }
 

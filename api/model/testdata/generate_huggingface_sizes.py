@@ -59,7 +59,8 @@ def mixtral(rng: random.Random) -> Fields:
 
 
 def qwen3_moe(rng: random.Random) -> Fields:
-    fields = dense(rng, "qwen3_moe") | {"num_experts": rng.randint(2, 6), "num_experts_per_tok": 2, "moe_intermediate_size": rng.randint(1, 20)}
+    fields = dense(rng, "qwen3_moe") | {"num_experts": rng.randint(2, 6), "num_experts_per_tok": 2}
+    fields["moe_intermediate_size"] = rng.randint(1, 20)
     fields["decoder_sparse_step"] = rng.choice([1, 1, 2, 3])
     fields["mlp_only_layers"] = list(range(rng.choice([0, 0, 1, 2])))
     return fields
