@@ -73,16 +73,18 @@ absl::StatusOr<std::unique_ptr<ProcessTransition>> ProcessTransition::Create(
                    PlanInput::Create(std::move(source), std::move(target)));
   ASSIGN_OR_RETURN(ProcessPlan plan,
                    transition::PlanForProcess(input, process_id));
-  return CreateWithPlan(std::move(order), std::move(input), std::move(plan));
+  return CreateWithPlan(std::move(order), agreed.digest(), std::move(input),
+                        std::move(plan));
 }
 
 absl::StatusOr<std::unique_ptr<ProcessTransition>>
-ProcessTransition::CreateWithPlan(api::TransitionOrder order, PlanInput input,
+ProcessTransition::CreateWithPlan(api::TransitionOrder order,
+                                  Fingerprint manifest_digest, PlanInput input,
                                   ProcessPlan plan) {
   // A hole or an overlap would be silent: refused here, outside of the pause.
   RETURN_IF_ERROR(transition::CheckCover(input, plan));
   return std::unique_ptr<ProcessTransition>(new ProcessTransition(
-      std::move(order), agreed.digest(), std::move(input), std::move(plan)));
+      std::move(order), manifest_digest, std::move(input), std::move(plan)));
 }
 
 ProcessTransition::ProcessTransition(api::TransitionOrder order,

@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "api/rank/transition_order.h"
 #include "base/deadline.h"
+#include "base/fingerprint.h"
 #include "transition/engine/bindings.h"
 #include "transition/engine/transfer.h"
 #include "transition/plan/plan_input.h"
@@ -39,8 +40,8 @@ class ProcessTransition {
   // tensor and the region, if it doesn't give this process all that it is to
   // hold, or something twice.
   static absl::StatusOr<std::unique_ptr<ProcessTransition>> CreateWithPlan(
-      api::TransitionOrder order, transition::PlanInput input,
-      transition::ProcessPlan plan);
+      api::TransitionOrder order, Fingerprint manifest_digest,
+      transition::PlanInput input, transition::ProcessPlan plan);
 
   // Makes the links to all peers. REQUIRES: once.
   absl::Status Connect(transition::Transport& transport,

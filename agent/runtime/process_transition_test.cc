@@ -47,7 +47,8 @@ PlanInput Input() {
 }
 
 absl::Status Try(ProcessPlan plan) {
-  return ProcessTransition::CreateWithPlan(Order(), Input(), std::move(plan))
+  return ProcessTransition::CreateWithPlan(Order(), Fingerprint(), Input(),
+                                           std::move(plan))
       .status();
 }
 
