@@ -1,0 +1,34 @@
+// Claims: what programs are checked against, from the two worlds and the job,
+// not from the plan.
+#ifndef TRANSITION_CHECK_CLAIMS_H_
+#define TRANSITION_CHECK_CLAIMS_H_
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/fingerprint.h"
+#include "transition/program/program.h"
+
+namespace dynatrain::transition {
+
+struct RankClaims {
+  std::vector<Piece> source;  // held at the start; disjoint
+  std::vector<Piece> target;  // to be held at the end; disjoint
+  // Of source, target and staging memory together, at any time.
+  int64_t limit_bytes = std::numeric_limits<int64_t>::max();
+};
+
+struct Claims {
+  Fingerprint plan_digest;
+  std::vector<int64_t> item_bytes;  // of an element, by tensor
+  std::vector<RankClaims> ranks;
+  int max_group_operations = 256;
+  // Messages that may wait at a receiver, per sender and channel, for which
+  // waiting is checked besides none (rendezvous).
+  std::vector<int> credits = {1, 4};
+};
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_CHECK_CLAIMS_H_

@@ -1,0 +1,271 @@
+#include "transition/check/memory.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "transition/check/access_table.h"
+#include "vps/geometry/box.h"
+#include "vps/geometry/checked.h"
+
+namespace dynatrain::transition {
+namespace {
+
+using vps::Box;
+
+bool InOne(absl::Span<const Box> boxes, const Box& region) {
+  return std::any_of(boxes.begin(), boxes.end(),
+                     [&](const Box& box) { return box.Contains(region); });
+}
+
+// Elements of `region` that are in `accesses` (disjoint) that come before
+// `when`.
+int64_t ElementsBefore(absl::Span<const Access> accesses,
+                       const Access& access) {
+  int64_t elements = 0;
+  for (const Access& it : accesses) {
+    if (!it.when.Before(access.when)) continue;
+    const std::optional<Box> common = vps::Intersect(it.region, access.region);
+    if (common.has_value()) elements += common->num_elements();
+  }
+  return elements;
+}
+
+// All that concerns one tensor on one rank.
+class TensorCheck {
+ public:
+  TensorCheck(int rank, int tensor, absl::Span<const Box> source,
+              absl::Span<const Box> target, const TensorAccesses& accesses)
+      : rank_(rank),
+        tensor_(tensor),
+        source_(source),
+        target_(target),
+        accesses_(accesses),
+        room_(accesses.allocates),
+        content_(accesses.writes) {
+    // What is adopted has its room and its content.
+    room_.insert(room_.end(), accesses.adopts.begin(), accesses.adopts.end());
+    content_.insert(content_.end(), accesses.adopts.begin(),
+                    accesses.adopts.end());
+  }
+
+  Violations Run() && {
+    CheckSource();
+    CheckRoom();
+    CheckWrites();
+    CheckForwards();
+    CheckCover();
+    return std::move(violations_);
+  }
+
+ private:
+  void Say(ViolationKind kind, int operation, std::string text) {
+    violations_.push_back(
+        {kind, rank_, operation, absl::StrCat("tensor ", tensor_, ": ", text)});
+  }
+  void Say(ViolationKind kind, const Access& access, absl::string_view text) {
+    Say(kind, access.when.operation,
+        absl::StrCat(access.region.DebugString(), " ", text));
+  }
+
+  void CheckSource() {
+    for (const Access& read : accesses_.source_reads) {
+      if (!InOne(source_, read.region)) {
+        Say(ViolationKind::kNotHeld, read, "is not in the source memory");
+      }
+      for (const Access& free : accesses_.frees) {
+        if (vps::Intersect(read.region, free.region).has_value() &&
+            !read.when.Before(free.when)) {
+          Say(ViolationKind::kReleased, read,
+              absl::StrCat("may be read after operation ", free.when.operation,
+                           " has freed it"));
+        }
+      }
+    }
+    std::vector<Access> gone = accesses_.frees;
+    gone.insert(gone.end(), accesses_.adopts.begin(), accesses_.adopts.end());
+    for (const Access& it : gone) {
+      if (!InOne(source_, it.region)) {
+        Say(ViolationKind::kNotHeld, it, "is not in the source memory");
+      }
+    }
+    SayOverlaps(ViolationKind::kReleased, gone, "is given up twice");
+  }
+
+  void CheckRoom() {
+    for (const Access& it : room_) {
+      if (!InOne(target_, it.region)) {
+        Say(ViolationKind::kNotAllocated, it, "is not of the target world");
+      }
+    }
+    SayOverlaps(ViolationKind::kOverlap, room_, "has room twice");
+  }
+
+  void CheckWrites() {
+    for (const Access& write : accesses_.writes) {
+      if (ElementsBefore(room_, write) != write.region.num_elements()) {
+        Say(ViolationKind::kNotAllocated, write,
+            "is written where there may be no room yet");
+      }
+    }
+    SayOverlaps(ViolationKind::kOverlap, content_, "is written twice");
+  }
+
+  void CheckForwards() {
+    for (const Access& read : accesses_.target_reads) {
+      if (ElementsBefore(content_, read) != read.region.num_elements()) {
+        Say(ViolationKind::kNotHeld, read,
+            "is passed on before it is sure to be there");
+      }
+    }
+  }
+
+  // Written regions are disjoint (else that was said), so counting is enough.
+  void CheckCover() {
+    for (const Box& target : target_) {
+      int64_t elements = 0;
+      for (const Access& it : content_) {
+        const std::optional<Box> common = vps::Intersect(it.region, target);
+        if (common.has_value()) elements += common->num_elements();
+      }
+      if (elements < target.num_elements()) {
+        Say(ViolationKind::kGap, -1,
+            absl::StrCat(target.num_elements() - elements, " elements of ",
+                         target.DebugString(), " are never written"));
+      }
+    }
+  }
+
+  void SayOverlaps(ViolationKind kind, absl::Span<const Access> accesses,
+                   absl::string_view text) {
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        if (vps::Intersect(accesses[i].region, accesses[k].region)
+                .has_value()) {
+          Say(kind, accesses[i], text);
+        }
+      }
+    }
+  }
+
+  const int rank_;
+  const int tensor_;
+  const absl::Span<const Box> source_;
+  const absl::Span<const Box> target_;
+  const TensorAccesses& accesses_;
+  std::vector<Access> room_;     // of the target world
+  std::vector<Access> content_;  // of the target world
+  Violations violations_;
+};
+
+std::map<int, std::vector<Box>> ByTensor(absl::Span<const Piece> pieces) {
+  std::map<int, std::vector<Box>> boxes;
+  for (const Piece& piece : pieces) {
+    boxes[piece.tensor].push_back(piece.region);
+  }
+  return boxes;
+}
+
+// Memory operations are all in lane 0, so their sum is the same in every
+// execution.
+class Budget {
+ public:
+  Budget(const Claims& claims, const Program& program)
+      : limit_(claims.ranks[program.rank].limit_bytes), program_(program) {
+    for (const Piece& piece : claims.ranks[program.rank].source) {
+      const std::optional<int64_t> bytes = vps::CheckedMultiply(
+          piece.region.num_elements(), claims.item_bytes[piece.tensor]);
+      if (!bytes.has_value()) used_ = std::nullopt;
+      Take(bytes.value_or(0), -1);
+    }
+  }
+
+  Violations Run() && {
+    for (int i = 0; i < static_cast<int>(program_.operations.size()); ++i) {
+      const Operation& it = program_.operations[i];
+      if (it.kind == OperationKind::kAllocate) Take(it.bytes, i);
+      if (it.kind == OperationKind::kFree) Take(-it.bytes, i);
+      if (it.kind == OperationKind::kReserve) Reserve(it, i);
+      if (it.kind == OperationKind::kRelease) Release(it, i);
+    }
+    for (const auto& [buffer, bytes] : buffers_) {
+      violations_.push_back({ViolationKind::kLeak, program_.rank, -1,
+                             absl::StrCat("buffer ", buffer, " of ", bytes,
+                                          " bytes is never released")});
+    }
+    return std::move(violations_);
+  }
+
+ private:
+  void Take(int64_t bytes, int operation) {
+    if (used_.has_value()) used_ = vps::CheckedAdd(*used_, bytes);
+    const bool over = !used_.has_value() || *used_ > limit_;
+    if (over && !is_over_) {
+      violations_.push_back(
+          {ViolationKind::kOverBudget, program_.rank, operation,
+           absl::StrCat(
+               used_.has_value() ? absl::StrCat(*used_) : "more than 2^63",
+               " bytes in use; the limit is ", limit_)});
+    }
+    is_over_ = over;
+  }
+
+  void Reserve(const Operation& it, int operation) {
+    if (!buffers_.emplace(it.buffer, it.bytes).second) {
+      violations_.push_back(
+          {ViolationKind::kMalformed, program_.rank, operation,
+           absl::StrCat("buffer ", it.buffer, " is reserved already")});
+      return;
+    }
+    Take(it.bytes, operation);
+  }
+
+  void Release(const Operation& it, int operation) {
+    const auto buffer = buffers_.find(it.buffer);
+    if (buffer == buffers_.end() || buffer->second != it.bytes) {
+      violations_.push_back({ViolationKind::kMalformed, program_.rank,
+                             operation,
+                             absl::StrCat("buffer ", it.buffer, " of ",
+                                          it.bytes, " bytes is not reserved")});
+      return;
+    }
+    Take(-it.bytes, operation);
+    buffers_.erase(buffer);
+  }
+
+  const int64_t limit_;
+  const Program& program_;
+  std::optional<int64_t> used_ = 0;  // nullopt once it has overflowed
+  bool is_over_ = false;             // one violation per excess is enough
+  std::map<int, int64_t> buffers_;
+  Violations violations_;
+};
+
+}  // namespace
+
+Violations CheckMemory(const Claims& claims, const Program& program) {
+  const RankClaims& rank = claims.ranks[program.rank];
+  std::map<int, std::vector<Box>> source = ByTensor(rank.source);
+  std::map<int, std::vector<Box>> target = ByTensor(rank.target);
+  std::map<int, TensorAccesses> accesses = AccessesOf(program);
+  for (const auto& [tensor, boxes] : target) accesses[tensor];
+  Violations violations;
+  for (const auto& [tensor, of_tensor] : accesses) {
+    for (Violation& it : TensorCheck(program.rank, tensor, source[tensor],
+                                     target[tensor], of_tensor)
+                             .Run()) {
+      violations.push_back(std::move(it));
+    }
+  }
+  for (Violation& it : Budget(claims, program).Run()) {
+    violations.push_back(std::move(it));
+  }
+  return violations;
+}
+
+}  // namespace dynatrain::transition

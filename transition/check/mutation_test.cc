@@ -1,0 +1,544 @@
+// Each way in which a plan could be wrong that we know of, made on purpose: the
+// checker must find every one.
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random_seed.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "transition/check/check.h"
+#include "transition/check/sample_programs.h"
+#include "vps/geometry/box.h"
+
+namespace dynatrain::transition {
+namespace {
+
+using Kind = OperationKind;
+using Test = std::function<bool(const Operation&)>;
+
+// A place in the programs that a mutation changes.
+struct Place {
+  int rank = -1;
+  int operation = -1;
+};
+
+class Mutant {
+ public:
+  Mutant(Sample sample, std::mt19937_64& random)
+      : sample_(std::move(sample)), random_(random) {}
+
+  Sample& sample() { return sample_; }
+  std::vector<Operation>& list(int rank) {
+    return sample_.programs[rank].operations;
+  }
+  Operation& at(Place place) { return list(place.rank)[place.operation]; }
+  int num_ranks() const { return static_cast<int>(sample_.programs.size()); }
+
+  // One of the operations that pass, at random.
+  Place Pick(const Test& test) {
+    std::vector<Place> places;
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      for (int i = 0; i < list(rank).size(); ++i) {
+        if (test(list(rank)[i])) places.push_back({rank, i});
+      }
+    }
+    EXPECT_FALSE(places.empty()) << "nothing to mutate";
+    return places[random_() % places.size()];
+  }
+  Place Pick(Kind kind) {
+    return Pick([kind](const Operation& it) { return it.kind == kind; });
+  }
+  // The receive of a send: each pair has one message per channel.
+  Place ReceiveOf(Place send) {
+    const Operation sent = at(send);
+    for (int i = 0; i < list(sent.peer).size(); ++i) {
+      const Operation& it = list(sent.peer)[i];
+      if (it.kind == Kind::kReceive && it.peer == send.rank &&
+          it.channel == sent.channel) {
+        return {sent.peer, i};
+      }
+    }
+    ADD_FAILURE() << "no receive";
+    return {};
+  }
+  int IndexOf(int rank, Kind kind) {
+    const auto& operations = list(rank);
+    return static_cast<int>(
+        std::find_if(operations.begin(), operations.end(),
+                     [&](const Operation& it) { return it.kind == kind; }) -
+        operations.begin());
+  }
+
+  void Erase(Place place) {
+    list(place.rank).erase(list(place.rank).begin() + place.operation);
+  }
+  void Insert(int rank, int index, Operation operation) {
+    list(rank).insert(list(rank).begin() + index, std::move(operation));
+  }
+  // Moves an operation to before the one that is at `index` now.
+  void Move(Place place, int index) {
+    const Operation moved = at(place);
+    Insert(place.rank, index, moved);
+    Erase({place.rank, place.operation + (index <= place.operation ? 1 : 0)});
+  }
+  // One row further down, or up.
+  static void Shift(Operation& it) {
+    Piece& piece = it.pieces[0];
+    std::vector<int64_t> origin(piece.region.origin().begin(),
+                                piece.region.origin().end());
+    origin[0] += origin[0] > 0 ? -1 : 1;
+    piece.region = *vps::Box::Create(origin, piece.region.shape());
+  }
+
+ private:
+  Sample sample_;
+  std::mt19937_64& random_;
+};
+
+bool IsExchange(const Operation& it) {
+  return it.kind == Kind::kSend && it.channel == 0;
+}
+bool IsForward(const Operation& it) {
+  return it.kind == Kind::kSend && it.space == Space::kTarget;
+}
+
+struct Mutation {
+  const char* name;
+  // Of the violations that there are, one is of these.
+  std::set<ViolationKind> found_as;
+  std::function<void(Mutant&)> mutate;
+};
+
+// What is sent, to whom, in which order.
+std::vector<Mutation> MessageMutations() {
+  using V = ViolationKind;
+  return {
+      {"drop a send",
+       {V::kUnmatched},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kSend)); }},
+      {"drop a receive",
+       {V::kUnmatched},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kReceive)); }},
+      {"drop both ends of a message",
+       {V::kGap},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         m.Erase(m.ReceiveOf(send));
+         m.Erase(send);
+       }},
+      {"duplicate a send",
+       {V::kUnmatched},
+       [](Mutant& m) {
+         const Place send = m.Pick(Kind::kSend);
+         m.Insert(send.rank, send.operation, m.at(send));
+       }},
+      {"duplicate both ends of a message",
+       {V::kOverlap},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         const Place receive = m.ReceiveOf(send);
+         m.Insert(send.rank, send.operation, m.at(send));
+         m.Insert(receive.rank, receive.operation, m.at(receive));
+       }},
+      {"send to another rank",
+       {V::kUnmatched},
+       [](Mutant& m) {
+         const Place send = m.Pick(Kind::kSend);
+         int& peer = m.at(send).peer;
+         do {
+           peer = (peer + 1) % m.num_ranks();
+         } while (peer == send.rank);
+       }},
+      {"swap the peers of two sends",
+       {V::kMismatched, V::kGroup},
+       [](Mutant& m) {
+         std::vector<Operation*> sends;
+         for (Operation& it : m.list(0)) {
+           if (IsExchange(it)) sends.push_back(&it);
+         }
+         std::swap(sends[0]->peer, sends[1]->peer);
+       }},
+      {"swap the pieces of two sends",
+       {V::kMismatched},
+       [](Mutant& m) {
+         Operation& a = m.at(m.Pick(IsExchange));
+         Operation& b = m.at(m.Pick([&](const Operation& it) {
+           return IsExchange(it) && it.pieces != a.pieces;
+         }));
+         std::swap(a.pieces, b.pieces);
+         std::swap(a.bytes, b.bytes);
+       }},
+      {"shift what is sent",
+       {V::kMismatched},
+       [](Mutant& m) { Mutant::Shift(m.at(m.Pick(IsExchange))); }},
+      {"shift where it is received",
+       {V::kMismatched},
+       [](Mutant& m) { Mutant::Shift(m.at(m.ReceiveOf(m.Pick(IsExchange)))); }},
+      {"shift both ends",
+       {V::kOverlap, V::kGap, V::kNotHeld},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         Mutant::Shift(m.at(m.ReceiveOf(send)));
+         Mutant::Shift(m.at(send));
+       }},
+      {"other bytes at one end",
+       {V::kMismatched},
+       [](Mutant& m) { ++m.at(m.Pick(Kind::kReceive)).bytes; }},
+      {"other bytes at both ends",
+       {V::kMismatched},
+       [](Mutant& m) {
+         const Place send = m.Pick(Kind::kSend);
+         --m.at(m.ReceiveOf(send)).bytes;
+         --m.at(send).bytes;
+       }},
+      {"pieces in another order at one end",
+       {V::kMismatched},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         Operation& it = m.at(send);
+         if (it.pieces.size() > 1) {
+           std::swap(it.pieces[0], it.pieces[1]);
+         } else {
+           Mutant::Shift(it);
+         }
+       }},
+      {"another tensor at both ends",
+       {V::kNotHeld, V::kMismatched},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         m.at(m.ReceiveOf(send)).pieces[0].tensor = 1;
+         m.at(send).pieces[0].tensor = 1;
+       }},
+      {"another channel at one end",
+       {V::kUnmatched},
+       [](Mutant& m) { m.at(m.Pick(IsExchange)).channel = 9; }},
+      {"a program that stops in the middle",
+       {V::kUnmatched, V::kMalformed},
+       [](Mutant& m) {
+         const Place send = m.Pick(Kind::kSend);
+         m.list(send.rank).resize(send.operation);
+       }},
+      {"an empty program",
+       {V::kUnmatched},
+       [](Mutant& m) { m.list(m.Pick(Kind::kSend).rank).clear(); }},
+  };
+}
+
+// Waiting and groups.
+std::vector<Mutation> OrderMutations() {
+  using V = ViolationKind;
+  return {
+      {"pass on before receiving",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsForward);
+         m.Move(send, m.IndexOf(send.rank, Kind::kReceive));
+       }},
+      {"pass on in a group with receiving",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsForward);
+         m.Insert(send.rank, send.operation + 1, GroupEnd(2));
+         m.Insert(send.rank, send.operation - 1, GroupBegin(0, 2));
+       }},
+      {"a ring in which all receive first",
+       {V::kDeadlock},
+       [](Mutant& m) {
+         // The last rank of the chain sends on to the first, which waits for it
+         // before it begins.
+         const Place send = m.Pick([](const Operation& it) {
+           return it.kind == Kind::kSend && it.channel == 1 &&
+                  it.space == Space::kSource;
+         });
+         Operation receive = m.at(send);
+         receive.kind = Kind::kReceive;
+         receive.peer = m.num_ranks() - 1;
+         receive.channel = 2;
+         Operation last = m.at(send);
+         last.peer = 0;
+         last.channel = 2;
+         last.space = Space::kTarget;
+         m.Insert(0, send.operation, receive);
+         const int chain_end = m.num_ranks() - 1;
+         m.Insert(chain_end, m.IndexOf(chain_end, Kind::kReceive) + 1, last);
+       }},
+      {"windows in another order on one rank",
+       {V::kGroup, V::kDeadlock},
+       [](Mutant& m) {
+         const Place begin = m.Pick(Kind::kGroupBegin);
+         auto& list = m.list(begin.rank);
+         const auto first =
+             list.begin() + m.IndexOf(begin.rank, Kind::kGroupBegin);
+         const auto first_end = std::find_if(
+             first, list.end(),
+             [](const Operation& it) { return it.kind == Kind::kGroupEnd; });
+         const auto second_end = std::find_if(
+             first_end + 1, list.end(),
+             [](const Operation& it) { return it.kind == Kind::kGroupEnd; });
+         std::rotate(first, first_end + 1, second_end + 1);
+       }},
+      {"windows in another order, numbered anew",
+       {V::kGroup, V::kDeadlock},
+       [](Mutant& m) {
+         const Place begin = m.Pick(Kind::kGroupBegin);
+         auto& list = m.list(begin.rank);
+         std::vector<Operation*> begins;
+         for (Operation& it : list) {
+           if (it.kind == Kind::kGroupBegin) begins.push_back(&it);
+         }
+         // The first window's messages in the last one's place.
+         begins.front()->window = begins.back()->window + 1;
+         const auto first =
+             list.begin() + m.IndexOf(begin.rank, Kind::kGroupBegin);
+         const auto first_end = std::find_if(
+             first, list.end(),
+             [](const Operation& it) { return it.kind == Kind::kGroupEnd; });
+         auto last_end = list.end() - 1;
+         while (last_end->kind != Kind::kGroupEnd) --last_end;
+         std::rotate(first, first_end + 1, last_end + 1);
+       }},
+      {"a message in a later window at one end",
+       {V::kGroup},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         const Operation moved = m.at(send);
+         m.Erase(send);
+         auto& list = m.list(send.rank);
+         const auto join = std::find_if(
+             list.begin() + send.operation, list.end(),
+             [](const Operation& it) { return it.kind == Kind::kJoin; });
+         const std::vector<Operation> group = {GroupBegin(99, moved.lane),
+                                               moved, GroupEnd(moved.lane)};
+         list.insert(join, group.begin(), group.end());
+       }},
+      {"a message outside its group at one end",
+       {V::kGroup},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         const Operation moved = m.at(send);
+         m.Erase(send);
+         int i = send.operation;
+         while (m.list(send.rank)[i].kind != Kind::kGroupEnd) ++i;
+         m.Insert(send.rank, i + 1, moved);
+       }},
+      {"a group that never ends",
+       {V::kMalformed},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kGroupEnd)); }},
+      {"a group that never begins",
+       {V::kMalformed},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kGroupBegin)); }},
+      {"a group of too many operations",
+       {V::kGroup},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         const Place receive = m.ReceiveOf(send);
+         for (int i = 0; i < 256; ++i) {
+           m.Insert(send.rank, send.operation, m.at(send));
+           m.Insert(receive.rank, receive.operation, m.at(receive));
+         }
+       }},
+      {"a copy in a group",
+       {V::kMalformed},
+       [](Mutant& m) {
+         const Place begin = m.Pick(Kind::kGroupBegin);
+         Operation copy = Copy({m.sample().claims.ranks[begin.rank].source[0]},
+                               40, m.at(begin).lane);
+         m.Insert(begin.rank, begin.operation + 1, copy);
+       }},
+      {"one peer's messages in two lanes",
+       {V::kMalformed},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         Operation other = m.at(send);
+         other.lane = 7;
+         m.list(send.rank).push_back(other);
+       }},
+  };
+}
+
+// Memory, and who is who.
+std::vector<Mutation> MemoryMutations() {
+  using V = ViolationKind;
+  return {
+      {"free before sending",
+       {V::kReleased},
+       [](Mutant& m) {
+         const Place free = m.Pick(Kind::kFree);
+         m.Move(free, 0);
+       }},
+      {"free while it may be sent",
+       {V::kReleased},
+       [](Mutant& m) {
+         // Without the last join frees run beside the exchange.
+         const Place free = m.Pick([](const Operation& it) {
+           return it.kind == Kind::kFree && it.pieces[0].region.dims() == 2;
+         });
+         int i = free.operation;
+         while (m.list(free.rank)[i].kind != Kind::kJoin) --i;
+         m.Erase({free.rank, i});
+       }},
+      {"free twice",
+       {V::kReleased},
+       [](Mutant& m) {
+         const Place free = m.Pick(Kind::kFree);
+         m.Insert(free.rank, free.operation, m.at(free));
+       }},
+      {"free what was adopted",
+       {V::kReleased},
+       [](Mutant& m) {
+         Operation free = m.at(m.Pick(Kind::kAdopt));
+         free.kind = Kind::kFree;
+         m.list(0).push_back(free);
+       }},
+      {"free what is another rank's",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         const Place free = m.Pick([](const Operation& it) {
+           return it.kind == Kind::kFree && it.pieces[0].region.dims() == 2;
+         });
+         m.list((free.rank + 1) % m.num_ranks()).push_back(m.at(free));
+       }},
+      {"send what is another rank's",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsExchange);
+         const Place other = m.Pick([&](const Operation& it) {
+           return it.kind == Kind::kFree && it.pieces[0].region.dims() == 2 &&
+                  !it.pieces[0].region.Contains(m.at(send).pieces[0].region);
+         });
+         const Operation moved = m.at(other);
+         Operation& receive = m.at(m.ReceiveOf(send));
+         m.at(send).pieces = receive.pieces = moved.pieces;
+         m.at(send).bytes = receive.bytes = moved.bytes;
+       }},
+      {"drop an allocation",
+       {V::kNotAllocated},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kAllocate)); }},
+      {"allocate after receiving",
+       {V::kNotAllocated},
+       [](Mutant& m) {
+         const Place allocate = m.Pick(Kind::kAllocate);
+         m.Move(allocate, static_cast<int>(m.list(allocate.rank).size()));
+       }},
+      {"allocate twice",
+       {V::kOverlap},
+       [](Mutant& m) {
+         const Place allocate = m.Pick(Kind::kAllocate);
+         m.Insert(allocate.rank, allocate.operation, m.at(allocate));
+       }},
+      {"allocate what is not wanted",
+       {V::kNotAllocated},
+       [](Mutant& m) { Mutant::Shift(m.at(m.Pick(Kind::kAllocate))); }},
+      {"drop a copy",
+       {V::kGap},
+       [](Mutant& m) {
+         const Place copy = m.Pick(Kind::kCopy);
+         m.Erase(copy);
+       }},
+      {"copy twice",
+       {V::kOverlap},
+       [](Mutant& m) {
+         const Place copy = m.Pick(Kind::kCopy);
+         m.Insert(copy.rank, copy.operation, m.at(copy));
+       }},
+      {"drop an adoption",
+       {V::kGap},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kAdopt)); }},
+      {"adopt twice",
+       {V::kReleased, V::kOverlap},
+       [](Mutant& m) {
+         const Place adopt = m.Pick(Kind::kAdopt);
+         m.Insert(adopt.rank, adopt.operation, m.at(adopt));
+       }},
+      {"reserve more than there is",
+       {V::kOverBudget},
+       [](Mutant& m) {
+         const int rank = m.Pick(Kind::kReserve).rank;
+         for (Operation& it : m.list(rank)) {
+           if (it.kind == Kind::kReserve || it.kind == Kind::kRelease) {
+             ++it.bytes;
+           }
+         }
+       }},
+      {"one buffer more",
+       {V::kOverBudget},
+       [](Mutant& m) {
+         const Place release = m.Pick(Kind::kRelease);
+         m.Insert(release.rank, 0, Reserve(1, 1));
+         m.list(release.rank).push_back(Release(1, 1));
+       }},
+      {"drop a release",
+       {V::kLeak},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kRelease)); }},
+      {"release twice",
+       {V::kMalformed},
+       [](Mutant& m) {
+         const Place release = m.Pick(Kind::kRelease);
+         m.Insert(release.rank, release.operation, m.at(release));
+       }},
+      {"memory outside lane 0",
+       {V::kMalformed},
+       [](Mutant& m) { m.at(m.Pick(Kind::kFree)).lane = 1; }},
+      {"another plan's digest",
+       {V::kWrongDigest},
+       [](Mutant& m) { ++m.sample().programs[1].plan_digest.low; }},
+      {"programs of two ranks swapped",
+       {V::kMalformed},
+       [](Mutant& m) {
+         std::swap(m.sample().programs[0], m.sample().programs[1]);
+       }},
+      {"one program too few",
+       {V::kMalformed},
+       [](Mutant& m) { m.sample().programs.pop_back(); }},
+      {"a message to oneself",
+       {V::kMalformed},
+       [](Mutant& m) {
+         const Place send = m.Pick(Kind::kSend);
+         m.at(send).peer = send.rank;
+       }},
+      {"a message to nobody",
+       {V::kMalformed},
+       [](Mutant& m) { m.at(m.Pick(Kind::kSend)).peer = m.num_ranks(); }},
+      {"an unknown tensor",
+       {V::kMalformed},
+       [](Mutant& m) { m.at(m.Pick(Kind::kSend)).pieces[0].tensor = 99; }},
+      {"an empty piece",
+       {V::kMalformed},
+       [](Mutant& m) {
+         m.at(m.Pick(Kind::kSend)).pieces[0].region = *vps::Box::Whole({0});
+       }},
+  };
+}
+
+TEST(MutationTest, AllAreCaught) {
+  std::mt19937_64 random = TestRandom(31);
+  std::vector<Mutation> mutations = MessageMutations();
+  for (auto& more : {OrderMutations(), MemoryMutations()}) {
+    mutations.insert(mutations.end(), more.begin(), more.end());
+  }
+  EXPECT_GE(mutations.size(), 50);
+  for (const Mutation& mutation : mutations) {
+    for (int i = 0; i < 50; ++i) {
+      SCOPED_TRACE(mutation.name);
+      Mutant mutant(MakeSample(random), random);
+      mutation.mutate(mutant);
+      const Sample& sample = mutant.sample();
+      const Violations violations =
+          CheckPrograms(sample.claims, sample.programs);
+      EXPECT_TRUE(std::any_of(violations.begin(), violations.end(),
+                              [&](const Violation& it) {
+                                return mutation.found_as.count(it.kind) > 0;
+                              }))
+          << "found only " << ::testing::PrintToString(violations);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::transition
