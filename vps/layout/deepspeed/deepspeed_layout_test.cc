@@ -1,0 +1,139 @@
+#include "vps/layout/deepspeed/deepspeed_layout.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dynatrain::vps {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// tests/oracle_deepspeed compares layouts with what DeepSpeed itself holds.
+
+std::vector<std::string> RegionsOf(const Layout& layout, int rank, int tensor) {
+  std::vector<std::string> regions;
+  layout.ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
+    regions.push_back(
+        absl::StrCat(region.global.DebugString(), " at ", region.offset));
+  });
+  return regions;
+}
+
+// a has 7 elements, b 4, on 2 ranks. Tensors of the layout: a/param, a/main,
+// b/param, b/main.
+DeepSpeedJob Job(int stage) {
+  DeepSpeedJob job{.world = {.mesh = *Mesh::Create({{"dp", 2}})},
+                   .stage = stage};
+  for (const auto& [name, size] :
+       std::vector<std::pair<std::string, int64_t>>{{"a", 7}, {"b", 4}}) {
+    job.tensors.push_back(
+        {.name = name, .shape = {size}, .states = {{"param"}, {"main"}}});
+  }
+  job.groups = {{.tensors = {0, 1}, .axes = {0}}};
+  return job;
+}
+
+void ExpectRefused(const DeepSpeedJob& job, const char* why) {
+  const absl::StatusOr<BufferedLayout> made = DeepSpeedLayout(job);
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr(why));
+}
+
+TEST(DeepSpeedLayout, StagesOneAndTwoPartitionTheGroupButNotTheParameters) {
+  for (int stage : {1, 2}) {
+    const BufferedLayout made = *DeepSpeedLayout(Job(stage));
+    EXPECT_THAT(RegionsOf(made.layout, 1, 0), ElementsAre("[0:7] at 0"));
+    EXPECT_THAT(RegionsOf(made.layout, 0, 1), ElementsAre("[0:6] at 0"));
+    EXPECT_THAT(RegionsOf(made.layout, 1, 1), ElementsAre("[6:7] at 0"));
+    EXPECT_THAT(RegionsOf(made.layout, 0, 3), IsEmpty());
+    EXPECT_THAT(RegionsOf(made.layout, 1, 3), ElementsAre("[0:4] at 0"));
+    EXPECT_THAT(made.layout.buffers(), ElementsAre("0/param", "0/main"));
+    EXPECT_THAT(made.buffer_elements, ElementsAre(12, 6));
+    EXPECT_EQ(made.layout.BufferOffset(1, 2, 0), 7);
+    EXPECT_EQ(made.layout.BufferOffset(1, 3, 0), 1);
+  }
+}
+
+TEST(DeepSpeedLayout, RoundRobinReordersTheRun) {
+  DeepSpeedJob job = Job(1);
+  job.tensors.push_back(
+      {.name = "c", .shape = {3}, .states = {{"param"}, {"main"}}});
+  job.groups[0].tensors = {0, 1, 2};
+  job.round_robin_gradients = true;  // a c b
+  const Layout layout = DeepSpeedLayout(job)->layout;
+  EXPECT_EQ(layout.held(1, 0).flat.position, 0);
+  EXPECT_EQ(layout.held(5, 0).flat.position, 7);
+  EXPECT_EQ(layout.held(3, 0).flat.position, 10);
+}
+
+TEST(DeepSpeedLayout, StageThreeCutsEachParameterAndGroupsTheShards) {
+  DeepSpeedJob job = Job(3);
+  job.sub_group_size = 4;  // a's shard of 4 fills the first
+  const BufferedLayout made = *DeepSpeedLayout(job);
+  EXPECT_THAT(RegionsOf(made.layout, 1, 0), ElementsAre("[4:7] at 0"));
+  EXPECT_THAT(RegionsOf(made.layout, 1, 3), ElementsAre("[2:4] at 0"));
+  EXPECT_THAT(made.layout.buffers(), ElementsAre("param", "0/main", "1/main"));
+  EXPECT_THAT(made.buffer_elements, ElementsAre(6, 4, 2));
+  EXPECT_EQ(made.layout.BufferOffset(1, 2, 0), 4);
+  EXPECT_EQ(made.layout.BufferOffset(1, 3, 0), 0);
+}
+
+TEST(DeepSpeedLayout, FrozenParametersAreWholeUntilStageThree) {
+  for (int stage : {1, 3}) {
+    DeepSpeedJob job = Job(stage);
+    job.tensors[1].states = {{"param"}};
+    job.groups[0].tensors = {0};
+    job.frozen_axes = {0};
+    const Layout layout = DeepSpeedLayout(job)->layout;
+    EXPECT_THAT(RegionsOf(layout, 1, 2),
+                ElementsAre(stage == 1 ? "[0:4] at 0" : "[2:4] at 0"));
+  }
+}
+
+TEST(DeepSpeedLayout, RefusesWithTheFieldThatIsWrong) {
+  DeepSpeedJob job = Job(4);
+  ExpectRefused(job, "stage 4 of ZeRO; there are 1, 2 and 3");
+
+  job = Job(2);
+  job.world.pipeline = *PipelineStages::Loop(0, 2, 2);
+  ExpectRefused(job, "incompatible with pipeline parallelism");
+
+  job = Job(3);
+  job.sub_group_size = 0;
+  ExpectRefused(job, "sub_group_size 0 is below 1");
+
+  job = Job(1);
+  job.groups[0].axes = {};
+  ExpectRefused(job, "groups[0]: there is no axis");
+
+  job = Job(1);
+  job.groups[0].axes = {1};
+  ExpectRefused(job, "groups[0]: axis 1 is none of mesh dp2");
+
+  job = Job(1);
+  job.groups.push_back(job.groups[0]);
+  ExpectRefused(job, "groups[1]: tensor a is in groups[0] already");
+
+  job = Job(1);
+  job.groups[0].tensors = {0};
+  ExpectRefused(job, "tensor b has state \"main\", but is in no group");
+
+  job = Job(1);
+  job.groups[0].tensors = {0, 2};
+  ExpectRefused(job, "groups[0]: tensor 2 is not in 0..1");
+
+  job = Job(1);
+  job.tensors[1].shape = {0};
+  ExpectRefused(job, "tensor b has no elements");
+
+  job = Job(1);
+  job.tensors[1].states = {{"main"}};
+  ExpectRefused(job, "tensor b has no state \"param\"");
+}
+
+}  // namespace
+}  // namespace dynatrain::vps
