@@ -389,7 +389,10 @@ TEST(DecideTest, ARankThatRefusesToPrepareIsTriedAgainLater) {
   cluster.pod(0).prepare_failure = "tensor w is on two ranks";
   cluster.Scale(3);
   cluster.Run(60);
-  EXPECT_THAT(cluster.status().reason, HasSubstr("tensor w is on two ranks"));
+  EXPECT_THAT(cluster.status().reason,
+              AllOf(HasSubstr("the change to dp3,tp1,pp1 (pods 0-2) failed: "),
+                    HasSubstr("gpt-0: "), HasSubstr("tensor w is on two ranks"),
+                    HasSubstr("tried again after ")));
   const int attempts = cluster.status().retry->attempts;
   EXPECT_GE(attempts, 2);
   EXPECT_LE(attempts, 4);  // it rests longer each time
@@ -420,6 +423,8 @@ TEST(DecideTest, AJoinerThatDiesIsReplaced) {
   cluster.Kill(2, 1);
   Settle(cluster, 3);
   EXPECT_EQ(cluster.status().members, "0-1,3");
+  EXPECT_THAT(cluster.status().history[1].summary,
+              HasSubstr("aborted: gpt-2 is gone"));
   EXPECT_TRUE(cluster.RunUntil([&] {
     return !cluster.has(2) && !cluster.status().pod_failures;
   })) << cluster.journal();
@@ -436,6 +441,7 @@ TEST(DecideTest, PodsThatEndBeforeTheyTrainAreReplacedEverMoreSlowly) {
   EXPECT_LT(cluster.status().next_serial, 10);
   EXPECT_EQ(cluster.status().phase, "Pending");
   EXPECT_EQ(cluster.condition("Degraded").reason, "PodFailed");
+  EXPECT_THAT(cluster.condition("Degraded").message, HasSubstr("kubectl logs"));
   EXPECT_THAT(cluster.status().reason, HasSubstr("exit code 1"));
   EXPECT_EQ(cluster.pods().size(), 1);  // the last one, for its logs
 }
@@ -489,6 +495,22 @@ TEST(DecideTest, SuspendingEndsThePodsAndResumingStartsAgain) {
   cluster.Edit([](api::JobSpec& spec) { spec.suspend = false; });
   Settle(cluster, 2);
   EXPECT_EQ(cluster.status().members, "2-3");
+}
+
+TEST(DecideTest, WhatIsSaidOfPodsEndsWithThem) {
+  FakeCluster cluster(Spec(2));
+  Settle(cluster, 2);
+  cluster.capacity = 2;
+  cluster.Scale(3);
+  ASSERT_TRUE(
+      cluster.RunUntil([&] { return cluster.condition("Degraded").status; }));
+  cluster.Edit([](api::JobSpec& spec) { spec.suspend = true; });
+  ASSERT_TRUE(cluster.RunUntil([&] { return cluster.pods().empty(); }))
+      << cluster.journal();
+  EXPECT_FALSE(cluster.condition("Degraded").status);
+  EXPECT_EQ(cluster.condition("Degraded").reason, "Suspended");
+  EXPECT_FALSE(Saw(cluster, "Recovered"));  // nothing has
+  EXPECT_EQ(cluster.status().ready, "0/0");
 }
 
 TEST(DecideTest, ADeletedJobsPodsAreDismissed) {

@@ -69,12 +69,12 @@ bool Write(Round& round, const Decision& decision) {
       running.message = round.next.history.back().summary;
       return true;
     case Verdict::kWriteAborted:
-      enter("Aborted", decision.reason);
+      enter("Aborted", round.roster.WithNames(decision.reason));
       AppendHistory(round);
       NoteFailure(round);
       return true;
     case Verdict::kWriteSuperseded:
-      enter("Superseded", decision.reason);
+      enter("Superseded", round.roster.WithNames(decision.reason));
       AppendHistory(round);
       return true;
     default:

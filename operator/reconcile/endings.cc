@@ -49,11 +49,23 @@ void ForgetWorld(api::JobStatus& status) {
   status.first_serial = status.next_serial;
 }
 
+// No pod trains, and none is to: what was said about them holds no more.
+void Rest(Round& round, absl::string_view phase, absl::string_view reason,
+          absl::string_view message) {
+  round.next.phase = std::string(phase);
+  round.next.ready = "0/0";
+  SetCondition(round, "Running", false, reason, message);
+  for (const char* type : {"Resizing", "Degraded"}) {
+    if (FindCondition(round.next, type) != nullptr) {
+      SetCondition(round, type, false, phase, "");
+    }
+  }
+}
+
 void Fail(Round& round, absl::string_view reason, absl::string_view message) {
-  round.next.phase = "Failed";
+  Rest(round, "Failed", "Failed", message);
   round.next.reason = std::string(message);
   SetCondition(round, "Failed", true, reason, message);
-  SetCondition(round, "Running", false, "Failed", message);
 }
 
 }  // namespace
@@ -81,10 +93,9 @@ bool NoteCompletion(Round& round) {
   if (members.empty() || !all) return false;
   const std::string message = absl::StrCat(
       "all ranks have come to the end of the data at step ", round.next.step);
-  round.next.phase = "Complete";
+  Rest(round, "Complete", "Finished", message);
   round.next.reason.clear();
   SetCondition(round, "Complete", true, "Finished", message);
-  SetCondition(round, "Running", false, "Finished", message);
   return true;
 }
 
@@ -112,7 +123,8 @@ bool NoteLostState(Round& round) {
 bool NoteSuspension(Round& round) {
   if (!round.spec.suspend) {
     if (Holds(round.next, "Suspended")) {
-      SetCondition(round, "Suspended", false, "Resumed", "");
+      SetCondition(round, "Suspended", false, "Resumed",
+                   "spec.suspend is false");
     }
     return false;
   }
@@ -128,9 +140,8 @@ bool NoteSuspension(Round& round) {
     SetCondition(round, "Suspended", true, "SuspendedByUser", message);
   }
   if (round.next.phase != "Suspended") ForgetWorld(round.next);
-  round.next.phase = "Suspended";
+  Rest(round, "Suspended", "Suspended", "spec.suspend is true");
   round.next.reason.clear();
-  SetCondition(round, "Running", false, "Suspended", "spec.suspend is true");
   return true;
 }
 

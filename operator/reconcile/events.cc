@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "operator/reconcile/condition.h"
 #include "operator/reconcile/history.h"
 
@@ -45,12 +46,14 @@ struct Turning {
   bool warning;
   const char* event;
   bool again = false;  // another message is news too
+  // Only with this reason: an end for another one is told by its own event.
+  absl::string_view reason = "";
 };
 constexpr Turning kTurnings[] = {
     {"Accepted", false, true, "InvalidSpec", /*again=*/true},
     {"LayoutFeasible", false, true, "LayoutInfeasible", /*again=*/true},
     {"Degraded", true, true, "Degraded"},
-    {"Degraded", false, false, "Recovered"},
+    {"Degraded", false, false, "Recovered", false, "AsWished"},
     {"StateLost", true, true, "StateLost"},
     {"Suspended", true, false, "Suspended"},
     {"Suspended", false, false, "Resumed"},
@@ -63,6 +66,7 @@ void AddConditions(const api::JobStatus& before, const api::JobStatus& after,
   for (const Turning& turning : kTurnings) {
     const api::Condition* now = FindCondition(after, turning.type);
     if (now == nullptr || now->status != turning.status) continue;
+    if (!turning.reason.empty() && now->reason != turning.reason) continue;
     const api::Condition* then = FindCondition(before, turning.type);
     // One that was never there has not turned to the good.
     if (then == nullptr && !turning.warning && !turning.status) continue;
@@ -70,8 +74,12 @@ void AddConditions(const api::JobStatus& before, const api::JobStatus& after,
                       then->reason != now->reason ||
                       (turning.again && then->message != now->message);
     if (!news) continue;
+    std::string note = now->message;
+    if (note.empty() && then != nullptr && !then->message.empty()) {
+      note = absl::StrCat("no longer: ", then->message);
+    }
     events.push_back(
-        {turning.warning, turning.event, now->reason, now->message});
+        {turning.warning, turning.event, now->reason, std::move(note)});
   }
 }
 

@@ -108,7 +108,7 @@ std::string Cause(const Round& round, const Candidates& found,
 
 std::string RetryKey(const std::vector<uint32_t>& members,
                      absl::string_view layout) {
-  return absl::StrCat(layout, " on ", api::FormatSerials(members));
+  return absl::StrCat(layout, " (pods ", api::FormatSerials(members), ")");
 }
 
 absl::Duration RetryDelay(int attempts) {

@@ -64,7 +64,9 @@ std::string HowItEnded(const PodView& pod) {
   return absl::StrCat(
       pod.name, " ended before it trained",
       pod.exit_code ? absl::StrCat(", with exit code ", *pod.exit_code) : "",
-      pod.message.empty() ? "" : ": ", pod.message);
+      pod.message.empty() ? "" : ": ", pod.message,
+      pod.exit_code ? absl::StrCat("; `kubectl logs ", pod.name, "` tells more")
+                    : "");
 }
 
 void NoteFailure(Round& round, const RosterEntry& entry) {

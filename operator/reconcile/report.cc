@@ -114,8 +114,10 @@ void ReportResizing(Round& round) {
         absl::StrCat(TransitionTitle(*transition), ": ", transition->message));
     return;
   }
+  std::string reason = transition ? transition->phase : "Idle";
+  if (reason == "Released") reason = "Done";
   SetCondition(
-      round, "Resizing", false, transition ? transition->phase : "Idle",
+      round, "Resizing", false, reason,
       round.next.history.empty() ? "" : round.next.history.back().summary);
 }
 
@@ -144,9 +146,13 @@ std::string Reason(const Round& round) {
     const api::Condition* condition = FindCondition(round.next, type);
     if (condition != nullptr && !condition->status) return condition->message;
   }
-  if (round.next.retry) {
-    return absl::StrCat("transition to ", round.next.retry->target,
-                        " failed: ", round.next.retry->reason);
+  const auto& transition = round.next.transition;
+  const bool moving = transition && transition->running();
+  if (const auto& retry = round.next.retry; retry && !moving) {
+    return absl::StrCat(
+        "the change to ", retry->target, " failed: ", retry->reason,
+        "; if it is still wished it is tried again after ",
+        absl::FormatTime("%H:%M:%S UTC", retry->after, absl::UTCTimeZone()));
   }
   const api::Condition* degraded = FindCondition(round.next, "Degraded");
   if (degraded != nullptr && degraded->status) return degraded->message;

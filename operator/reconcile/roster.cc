@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -108,6 +110,25 @@ RosterEntry Roster::At(uint32_t serial) const {
 
 std::string Roster::NameOf(uint32_t serial) const {
   return absl::StrCat(job_name_, "-", serial);
+}
+
+std::string Roster::WithNames(absl::string_view text) const {
+  constexpr absl::string_view kSerial = "serial ";
+  std::string named;
+  for (size_t at; (at = text.find(kSerial)) != absl::string_view::npos;) {
+    size_t end = at + kSerial.size();
+    while (end < text.size() && absl::ascii_isdigit(text[end])) ++end;
+    uint32_t serial = 0;
+    const absl::string_view digits =
+        text.substr(at + kSerial.size(), end - at - kSerial.size());
+    if (absl::SimpleAtoi(digits, &serial)) {
+      absl::StrAppend(&named, text.substr(0, at), NameOf(serial));
+    } else {
+      absl::StrAppend(&named, text.substr(0, end));
+    }
+    text.remove_prefix(end);
+  }
+  return absl::StrCat(named, text);
 }
 
 std::string Roster::NamesOf(const std::vector<uint32_t>& serials) const {

@@ -44,6 +44,9 @@ class Roster {
 
   // "gpt-3".
   std::string NameOf(uint32_t serial) const;
+  // A text of transition/commit or of a rank, which know pods by their serials,
+  // with names instead: "serial 2 is gone" becomes "gpt-2 is gone".
+  std::string WithNames(absl::string_view text) const;
   std::string NamesOf(const std::vector<uint32_t>& serials) const;
   // Of those that have an address.
   std::vector<AgentTarget> Targets(const std::vector<uint32_t>& serials) const;

@@ -32,6 +32,16 @@ Snapshot OnePod() {
 
 RosterEntry Only(const Snapshot& snapshot) { return Roster(snapshot, 1).At(0); }
 
+TEST(RosterTest, NamesPodsWhereOthersSayTheirSerials) {
+  Snapshot snapshot;
+  snapshot.job.metadata.name = "gpt";
+  const Roster roster(snapshot, 1);
+  EXPECT_EQ(roster.WithNames("serial 2 is gone"), "gpt-2 is gone");
+  EXPECT_EQ(roster.WithNames("serial 10: rank 1 (serial 3): no, serial x"),
+            "gpt-10: rank 1 (gpt-3): no, serial x");
+  EXPECT_EQ(roster.WithNames(""), "");
+}
+
 TEST(RosterTest, AHealthyPodIsReadyAndLive) {
   const Snapshot snapshot = OnePod();
   const RosterEntry entry = Only(snapshot);
