@@ -2,6 +2,7 @@
 // one answer to one snapshot.
 #include "operator/reconcile/decide.h"
 
+#include <cstdlib>
 #include <iterator>
 #include <random>
 #include <variant>
@@ -112,9 +113,15 @@ TEST(DecideTest, VerifiedAgentsWaitForAnOperatorThatIsAway) {
   EXPECT_EQ(cluster.status().transition->phase, "Released");
 }
 
+// In a long run (make test-long) many more.
+int Rounds(int usual) {
+  return std::getenv("DYNATRAIN_LONG") != nullptr ? 50 * usual : usual;
+}
+
 // Pods die at any time; with onStateLost: Restart the job comes back.
 TEST(DecideTest, WhoeverDiesTheJobComesBack) {
-  for (int round = 0; round < 60 && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < Rounds(60) && !::testing::Test::HasFailure();
+       ++round) {
     std::mt19937_64 random = TestRandom(1000 + round);
     SCOPED_TRACE(absl::StrCat("stream ", 1000 + round));
     api::JobSpec spec = Spec(1 + random() % 4);
@@ -137,7 +144,8 @@ TEST(DecideTest, WhoeverDiesTheJobComesBack) {
 
 // Users and nodes do anything at any time; in the end the last wish is met.
 TEST(DecideTest, WhateverHappensTheLastWishIsMet) {
-  for (int round = 0; round < 80 && !::testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < Rounds(80) && !::testing::Test::HasFailure();
+       ++round) {
     std::mt19937_64 random = TestRandom(round);
     SCOPED_TRACE(absl::StrCat("stream ", round));
     FakeCluster cluster(Spec(1 + random() % 4));

@@ -1,5 +1,6 @@
 // Transitions of real processes through the C ABI, over both transports.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
@@ -27,10 +28,11 @@ TestWorld Renumbered(TestWorld world, uint64_t generation) {
 }
 
 TEST(TransitionTest, FiftyRandomPairsThereAndBack) {
+  const int pairs = std::getenv("DYNATRAIN_LONG") != nullptr ? 1000 : 50;
   std::mt19937_64 random = TestRandom(1);
   TestJob job(kProcesses);
   uint64_t generation = 0;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < pairs; ++i) {
     const std::string manifest = RandomManifest(random);
     const int ranks_per_pod = std::uniform_int_distribution<int>(1, 3)(random);
     const TestWorld a =
