@@ -22,7 +22,7 @@ using Symbols = std::vector<Symbol>;
 
 absl::Status TooLong() {
   return absl::InvalidArgumentError(
-      absl::StrCat("pipeline layout expands to more than ",
+      absl::StrCat("pipeline_layout expands to more than ",
                    kMaxPipelineLayoutSymbols, " symbols"));
 }
 
@@ -100,7 +100,7 @@ int64_t Count(absl::Span<const std::string> stages, char symbol) {
 }
 
 absl::Status Refuse(absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("pipeline layout: ", why));
+  return absl::InvalidArgumentError(absl::StrCat("pipeline_layout: ", why));
 }
 
 absl::Status CheckEnds(absl::Span<const std::string> stages) {
@@ -146,7 +146,7 @@ absl::StatusOr<std::vector<std::string>> ParsePipelineLayout(
     absl::string_view text) {
   if (text.size() > kMaxPipelineLayoutBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("pipeline layout has ", text.size(), " bytes; at most ",
+        absl::StrCat("pipeline_layout has ", text.size(), " bytes; at most ",
                      kMaxPipelineLayoutBytes, " are read"));
   }
   Symbols symbols;
@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<std::string>> ParsePipelineLayout(
       stages.back() += symbol.character;
     } else {
       return absl::InvalidArgumentError(absl::StrCat(
-          "pipeline layout, position ", symbol.position, ": '",
+          "pipeline_layout, position ", symbol.position, ": '",
           absl::CHexEscape(absl::string_view(&symbol.character, 1)),
           "' is no layer; they are E, t, m and L, stages end with '|', and "
           "(...)*n or t*n repeats"));

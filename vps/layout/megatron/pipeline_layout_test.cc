@@ -64,7 +64,7 @@ TEST(PipelineLayout, SurvivesAnyText) {
     const auto stages = ParsePipelineLayout(text);
     if (!stages.ok()) {
       EXPECT_THAT(std::string(stages.status().message()),
-                  HasSubstr("pipeline layout"));
+                  HasSubstr("pipeline_layout"));
     }
   }
 }
