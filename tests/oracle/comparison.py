@@ -55,6 +55,23 @@ def differences(ours: Json, truth: Truth) -> tuple[list[str], Counts]:
     return found, counts
 
 
+def summed_apart(truth: Truth) -> str:
+    """The first parameter whose gradients are summed over ranks that don't hold the same part of it; "" if there is none.
+
+    Megatron builds such jobs: it asks nobody whether experts that lie in the buffer of dense parameters are cut as these are.
+    """
+    held = [{entry["live_name"]: (entry["name"], entry["regions"]) for entry in rank["tensors"] if entry["state"] == "param"}
+            for rank in truth.listing["ranks"]]
+    for rank in truth.listing["ranks"]:
+        for buffer in rank["buffers"]:
+            group = rank["groups"]["edp" if "/expert/" in buffer["name"] else "dp_cp"]
+            for name in (tensor["live_name"] for tensor in buffer["tensors"]):
+                other = next((other for other in group if held[other].get(name) != held[rank["rank"]][name]), None)
+                if other is not None:
+                    return f"{name} on ranks {rank['rank']} and {other}"
+    return ""
+
+
 def tensor_differences(ours: list[Json], real: list[Json], values: hashing.Values, counts: Counts) -> Iterator[str]:
     our_entries = {(entry["live_name"], entry["state"]): entry for entry in ours}
     if len(our_entries) != len(ours):

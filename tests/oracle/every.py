@@ -45,8 +45,8 @@ def judge(running: Worlds, c: Configuration, word: str, binary: pathlib.Path) ->
     return verdict, real if isinstance(real, Refused) else None
 
 
-def results(cases: dict[str, Configuration], binary: pathlib.Path) -> Iterator[Result]:
-    with worlds.worlds() as running:
+def results(cases: dict[str, Configuration], binary: pathlib.Path, kept: pathlib.Path | None) -> Iterator[Result]:
+    with worlds.worlds(kept) as running:
         for name, c in cases.items():
             began = time.monotonic()
             verdict, refused = judge(running, c, matrix.expected_word(name), binary)
@@ -82,11 +82,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/oracle/all", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="REGEX", default="", help="the cases whose names match")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the table there, if all agree or not")
+    parser.add_argument("--reuse", type=pathlib.Path, metavar="FOLDER", help="keep the real jobs there, and take those that are "
+                        "there: only ours is made anew, in seconds")
     parser.add_argument("--dynatrain", type=pathlib.Path, default=layouts.BINARY, metavar="PATH", help="default: %(default)s")
     arguments = parser.parse_args()
     cases = {name: c for name, c in {**matrix.read(), **matrix.read("refused.txt")}.items() if re.search(arguments.only, name)}
     found = []
-    for result in results(cases, arguments.dynatrain):
+    for result in results(cases, arguments.dynatrain, arguments.reuse):
         found.append(result)
         print(f"{'ok  ' if result.verdict.agrees else 'FAIL'} {result.case:20} {result.seconds:5.1f} s  {result.configuration.label()}\n"
               f"     {result.verdict.text}", flush=True)

@@ -50,14 +50,17 @@ def layout_file(c: Configuration) -> str:
 def model(m: Model) -> Json:
     """The model by its numbers, named as vps/model/model_config.h names them."""
     numbers: Json = {
-        "family": "custom", "hidden": m.hidden, "layers": m.layers, "heads": m.heads, "query_groups": m.groups, "head_dim": m.head_dim,
-        "ffn": m.ffn, "vocabulary": m.vocab, "positions": m.positions, "mtp_layers": m.mtp_layers, "norm": m.norm, "tied": m.tied,
+        "family": "llama", "hidden": m.hidden, "layers": m.layers, "heads": m.heads, "ffn": m.ffn,
+        "vocabulary": m.vocab, "positions": m.positions, "mtp_layers": m.mtp_layers, "norm": m.norm, "tied": m.tied,
         "gated": m.gated, "bias": m.bias, "qkv_bias": m.qkv_bias, "qk_norm": m.qk_norm}
     if m.experts:
         numbers["experts"] = {"count": m.experts, "ffn": m.expert_ffn, "shared_ffn": m.shared_ffn, "shared_gate": m.shared_gate,
                               "correction": m.expert_bias, "first_dense": m.first_dense}
     if m.latent:
+        # It has dims of its own.
         numbers["latent"] = {"q_rank": m.q_rank, "kv_rank": m.kv_rank, "nope_dim": NOPE_DIM, "rope_dim": ROPE_DIM, "v_dim": V_DIM}
+    else:
+        numbers |= {"query_groups": m.groups, "head_dim": m.head_dim}
     return numbers
 
 

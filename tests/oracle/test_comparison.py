@@ -12,7 +12,7 @@ import configuration
 import hashing
 import numpy as np
 import pytest
-from comparison import differences
+from comparison import differences, summed_apart
 from worlds import Truth, Worlds
 
 Json = dict[str, Any]
@@ -212,3 +212,11 @@ def test_hashes_of_a_tensor_are_spread() -> None:
     assert found.max() < 2**hashing.BITS
     assert len(np.unique(found)) > 9_990
     assert not np.array_equal(found, hashing.values("decoder.layers.0.mlp.linear_fc1.weight", "exp_avg", np.arange(10_000)))
+
+
+def test_a_job_that_sums_gradients_of_different_parts_is_known(running: Worlds, truth: Truth) -> None:
+    assert not summed_apart(truth)
+    # Without expert parallelism Megatron sums experts over the ranks of dense parameters, which may hold other parts of them.
+    mixed = running.run(configuration.parse("--world 2 --etp 2 --experts 2 --layers 1".split()))
+    assert isinstance(mixed, Truth)
+    assert summed_apart(mixed) == "0/decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight on ranks 0 and 1"

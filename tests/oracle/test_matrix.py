@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Callable
 
 import configuration
@@ -44,7 +45,7 @@ def test_every_possible_pair_of_answers_is_given() -> None:
 
 def test_words_say_a_configuration_in_full() -> None:
     for c in [*CASES.values(), *REFUSED.values()]:
-        assert configuration.parse(matrix.shlex.split(matrix.words(c))) == c
+        assert configuration.parse(shlex.split(matrix.words(c))) == c
         assert Configuration.from_json(c.to_json()) == c
         assert layouts.layout_file(c)
 

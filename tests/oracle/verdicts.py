@@ -27,7 +27,12 @@ def compare(real: Truth | Refused, ours: Json | RefusedByUs, word: str = "") -> 
         if word not in ours.reason:
             return Verdict(False, f"both refuse it, but ours doesn't speak of {word}: {ours.reason}", our_reason=ours.reason)
         return Verdict(True, "both refuse", our_reason=ours.reason)
+    unsound = comparison.summed_apart(real)
+    if isinstance(ours, RefusedByUs) and unsound:
+        return Verdict(True, f"ours refuses it, and Megatron sums what doesn't belong together: {unsound}", our_reason=ours.reason)
     if isinstance(ours, RefusedByUs):
         return Verdict(False, f"ours refuses what Megatron builds: {ours.reason}", our_reason=ours.reason)
     found, counts = comparison.differences(ours, real)
+    if unsound:
+        found.append(f"Megatron sums what doesn't belong together, ours should refuse it: {unsound}")
     return Verdict(not found, f"{len(found)} differences" if found else "equal", found, counts)
