@@ -1,6 +1,6 @@
 // FIELDS. A dump may say more than is read here (values, groups): what isn't
 // known is passed over. Absent are: `live_name` (""), `framework_version`
-// (""), `buffers` (none), and of a region `offset` (0)
+// (""), `buffers` (none), `pad_from` (no padding), and of a region `offset` (0)
 // and `strides` (those of the row-major local tensor).
 #include "api/listing/json_codec.h"
 
@@ -40,8 +40,8 @@ absl::Status Invalid(absl::string_view what) {
   return absl::InvalidArgumentError(what);
 }
 
-vps::ListedStrides RowMajor(absl::Span<const int64_t> shape) {
-  vps::ListedStrides strides = {};
+vps::Strides RowMajor(absl::Span<const int64_t> shape) {
+  vps::Strides strides = {};
   // A shape that doesn't fit is refused later; here it must not overflow.
   uint64_t stride = 1;
   for (size_t dim = shape.size(); dim-- > 0;) {
@@ -84,6 +84,8 @@ absl::StatusOr<vps::TensorSpec> ReadSpec(ObjectReader& reader) {
   std::string state = reader.Text("state");
   const std::string dtype_name = reader.Text("dtype");
   const std::vector<int64_t> shape = reader.Ints("shape", 0, kMax);
+  std::optional<int64_t> pad_from;
+  if (reader.Has("pad_from")) pad_from = reader.Int("pad_from", 0, kMax, 0);
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(const vps::Dtype dtype, vps::ParseDtype(dtype_name),
                    reader.Path("dtype"));
@@ -262,8 +264,11 @@ ordered_json TensorJson(const ListedTensor& tensor) {
                        {"state", tensor.spec.state()},
                        {"dtype", std::string(DtypeName(tensor.spec.dtype()))},
                        {"shape", NumbersJson(tensor.spec.shape())},
-                       {"local_shape", NumbersJson(tensor.local_shape)},
-                       {"regions", std::move(regions)}};
+                       {"local_shape", NumbersJson(tensor.local_shape)}};
+  if (tensor.spec.pad_from().has_value()) {
+    json["pad_from"] = *tensor.spec.pad_from();
+  }
+  json["regions"] = std::move(regions);
   return json;
 }
 

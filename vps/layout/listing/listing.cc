@@ -1,6 +1,7 @@
 #include "vps/layout/listing/listing.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 

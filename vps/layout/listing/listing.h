@@ -8,7 +8,6 @@
 #ifndef VPS_LAYOUT_LISTING_LISTING_H_
 #define VPS_LAYOUT_LISTING_LISTING_H_
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vps/geometry/box.h"
+#include "vps/layout/layout.h"
 #include "vps/model/tensor_spec.h"
 
 namespace dynatrain::vps {
@@ -25,15 +25,12 @@ namespace dynatrain::vps {
 // are compared in pairs.
 inline constexpr size_t kMaxListedRegions = 4096;
 
-// Elements between neighbours along each dim; entries past the dims are 0.
-using ListedStrides = std::array<int64_t, kMaxDims>;
-
 // A box that a rank holds. Element g of the whole tensor lies at
 // offset + sum_d (g[d] - global.origin(d)) * strides[d].
 struct ListedRegion {
   Box global;          // in the whole tensor
   int64_t offset = 0;  // elements, in the rank's storage of the tensor
-  ListedStrides strides = {};
+  Strides strides = {};
   friend bool operator==(const ListedRegion&, const ListedRegion&) = default;
 };
 

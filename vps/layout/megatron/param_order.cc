@@ -101,10 +101,6 @@ std::string ParamOrder::NameOf(const ModelTensor& tensor,
     return absl::StrCat(options_.version.mtp_transformer_layer, ".",
                         NameOf(inner, name));
   }
-  if (tensor.role == Role::kMambaConvolution &&
-      !options_.version.mamba_convolution_is_module) {
-    return absl::StrCat(ModuleOf(name), "_", LeafOf(name));
-  }
   if (!tensor.expert.has_value()) return std::string(name);
   const std::string index = absl::StrCat(*tensor.expert);
   const absl::string_view whole = name;
@@ -155,13 +151,6 @@ std::vector<ParamOrder::InLayer> ParamOrder::Layer(
     layer.push_back({i, name});
   }
   if (options_.grouped_experts) SortGroupedExperts(layer);
-  if (!options_.version.mamba_convolution_is_module) {
-    // A module's own parameters come before those of its modules.
-    std::stable_partition(
-        layer.begin(), layer.end(), [this](const InLayer& entry) {
-          return tensors_[entry.tensor].role == Role::kMambaConvolution;
-        });
-  }
   return layer;
 }
 

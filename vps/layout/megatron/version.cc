@@ -12,8 +12,7 @@ std::vector<MegatronVersion> Versions() {
   return {MegatronVersion{},
           MegatronVersion{.name = "0.20.0",
                           .experts_apart_if_etp_differs = true,
-                          .mtp_transformer_layer = "mtp_model_layer",
-                          .mamba_convolution_is_module = false}};
+                          .mtp_transformer_layer = "mtp_model_layer"}};
 }
 
 }  // namespace

@@ -25,11 +25,6 @@ struct MegatronVersion {
   // core/transformer/multi_token_prediction.py.
   std::string mtp_transformer_layer = "transformer_layer";
 
-  // Weight and bias of a Mamba block's convolution are those of a module inside
-  // (mixer.conv1d.weight, after in_proj); else the block's own, which are
-  // listed first (mixer.conv1d_weight): core/ssm/mamba_mixer.py.
-  bool mamba_convolution_is_module = true;
-
   friend bool operator==(const MegatronVersion&,
                          const MegatronVersion&) = default;
 };

@@ -1,0 +1,41 @@
+// Layout files: a model, a framework and its parallelism as YAML or JSON, read
+// to a Layout. docs/design/0002-space.md has the format:
+//
+//   model: llama2-7b                # or {huggingface: config.json}, or numbers
+//   framework: megatron             # megatron, torch, deepspeed, listing
+//   version: "0.16.1"               # of the framework
+//   world: 16
+//   parallelism: {tp: 2, pp: 4}
+//   states: bf16-mixed              # or [param:bfloat16, main:float32, ...]
+//
+// A listing (api/listing) is a layout file too; a file with `framework:
+// listing` and `listing: FILE` is the one in that file.
+#ifndef API_LAYOUT_FILE_LAYOUT_FILE_H_
+#define API_LAYOUT_FILE_LAYOUT_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "api/model/parse_model.h"
+#include "vps/layout/layout.h"
+#include "vps/layout/listing/list_rank.h"
+
+namespace dynatrain::api {
+
+struct LoadedLayout {
+  std::string model;  // as the file calls it; "" if it doesn't
+  std::string framework;
+  std::string framework_version;
+  vps::Layout layout;
+  vps::LiveView live;
+};
+
+// Returns kInvalidArgument with line and path of the field, its value and what
+// would do ("line 4: world: 12 is ..."), or what
+// `read`, which gives the text of another file that it names, returns.
+absl::StatusOr<LoadedLayout> LoadLayout(absl::string_view text, ReadText read);
+
+}  // namespace dynatrain::api
+
+#endif  // API_LAYOUT_FILE_LAYOUT_FILE_H_

@@ -1,0 +1,52 @@
+// The commands of the tool and their options, as data: what is parsed, shown by
+// --help, completed by shells and suggested for a word that isn't known.
+#ifndef TOOLS_CLI_COMMANDS_H_
+#define TOOLS_CLI_COMMANDS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace dynatrain::cli {
+
+// What a shell offers where a value is expected.
+enum class Completes { kNothing, kFiles, kChoices };
+
+struct Option {
+  std::string name;    // "output", written --output
+  char letter = '\0';  // 'o', written -o; '\0' if there is none
+  std::string value;   // "FORMAT", as help calls it; "" for a flag
+  std::string help;    // lines of it
+  Completes completes = Completes::kNothing;
+  std::vector<std::string> choices;  // all valid values, if they are few
+};
+
+// What follows a command without a dash.
+struct Argument {
+  std::string name;  // "FILE"
+  std::string help;
+  bool required = true;
+  Completes completes = Completes::kNothing;
+  std::vector<std::string> choices;
+};
+
+struct Command {
+  std::string name;
+  std::string summary;  // one line
+  std::string text;     // paragraphs below it
+  std::vector<Argument> arguments;
+  std::vector<Option> options;
+  std::string examples;  // lines; "$" stands for the program's name
+};
+
+// All of them, in the order of help.
+absl::Span<const Command> Commands();
+
+// nullptr if there is no such command.
+const Command* FindCommand(absl::string_view name);
+
+}  // namespace dynatrain::cli
+
+#endif  // TOOLS_CLI_COMMANDS_H_

@@ -1,0 +1,20 @@
+// Colours of the pictures.
+#ifndef TOOLS_CLI_PICTURE_PALETTE_H_
+#define TOOLS_CLI_PICTURE_PALETTE_H_
+
+#include <string>
+
+namespace dynatrain::cli {
+
+inline constexpr char kInk[] = "#212529";       // text
+inline constexpr char kFaintInk[] = "#868e96";  // lesser text
+inline constexpr char kOutline[] = "#dee2e6";   // of a whole tensor
+inline constexpr char kWhole[] = "#adb5bd";     // all of it, on every rank
+
+// Part `index` of `count`: from blue by green and orange to red, "#1c7ed6".
+// Equal parts of equal counts have equal colours.
+std::string PartColour(int index, int count);
+
+}  // namespace dynatrain::cli
+
+#endif  // TOOLS_CLI_PICTURE_PALETTE_H_
