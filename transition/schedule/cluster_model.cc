@@ -1,6 +1,7 @@
 #include "transition/schedule/cluster_model.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
@@ -97,6 +98,14 @@ int ClusterModel::PortOf(Lane lane, int rank) const {
   if (lane == Lane::kInside) return rank;
   const int ports = std::min(figures_.nics_per_node, figures_.ranks_per_node);
   return NodeOf(rank) * ports + rank % figures_.ranks_per_node % ports;
+}
+
+PortMap ClusterModel::Ports(Lane lane) const {
+  PortMap ports = {std::vector<int>(num_ranks()), num_ports(lane)};
+  for (int rank = 0; rank < num_ranks(); ++rank) {
+    ports.port_of_rank[rank] = PortOf(lane, rank);
+  }
+  return ports;
 }
 
 int64_t ClusterModel::PortBytesPerSecond(Lane lane) const {

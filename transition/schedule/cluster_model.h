@@ -24,6 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/fingerprint.h"
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/traffic.h"
 
 namespace dynatrain::transition {
@@ -78,6 +79,8 @@ class ClusterModel {
   // port is a rank; between nodes it is a NIC, or all NICs of one rank.
   int num_ports(Lane lane) const;
   int PortOf(Lane lane, int rank) const;
+  // Of all ranks of the cluster.
+  PortMap Ports(Lane lane) const;
   int64_t PortBytesPerSecond(Lane lane) const;
   int64_t LatencyNs(Lane lane) const;
   // Of all NICs of a node together.

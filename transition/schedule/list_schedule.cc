@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <numeric>
 #include <queue>
 #include <tuple>
 #include <utility>
 
 #include "absl/numeric/int128.h"
+#include "absl/types/span.h"
 #include "transition/schedule/port_graph.h"
 
 namespace dynatrain::transition {
@@ -29,14 +29,13 @@ struct EdgeFlows {
   int64_t next_done_units = 0;
 };
 
-std::vector<UnitFlow> InUnits(const Traffic& traffic,
-                              absl::Span<const int> port_of_rank,
+std::vector<UnitFlow> InUnits(const Traffic& traffic, const PortMap& ports,
                               int64_t unit_bytes) {
   std::vector<UnitFlow> flows;
   flows.reserve(traffic.flows().size());
   for (const Flow& flow : traffic.flows()) {
     flows.push_back({flow,
-                     {port_of_rank[flow.sender], port_of_rank[flow.receiver]},
+                     {ports[flow.sender], ports[flow.receiver]},
                      (flow.bytes + unit_bytes - 1) / unit_bytes});
   }
   std::sort(flows.begin(), flows.end(),
@@ -227,19 +226,16 @@ class Scheduler {
 
 }  // namespace
 
-ListSchedule MakeListSchedule(const Traffic& traffic,
-                              absl::Span<const int> port_of_rank, int num_ports,
+ListSchedule MakeListSchedule(const Traffic& traffic, const PortMap& ports,
                               const ListOptions& options) {
-  return Scheduler(InUnits(traffic, port_of_rank, options.unit_bytes),
-                   num_ports, options)
+  return Scheduler(InUnits(traffic, ports, options.unit_bytes), ports.num_ports,
+                   options)
       .Run();
 }
 
 ListSchedule MakeListSchedule(const Traffic& traffic,
                               const ListOptions& options) {
-  std::vector<int> port_of_rank(traffic.num_ranks());
-  std::iota(port_of_rank.begin(), port_of_rank.end(), 0);
-  return MakeListSchedule(traffic, port_of_rank, traffic.num_ranks(), options);
+  return MakeListSchedule(traffic, PortMap::Own(traffic.num_ranks()), options);
 }
 
 Schedule OrderOf(const ListSchedule& list) {

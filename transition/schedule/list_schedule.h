@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/schedule.h"
 #include "transition/schedule/traffic.h"
 
@@ -56,12 +56,9 @@ struct ListSchedule {
   int64_t num_preemptions = 0;
 };
 
-// Ranks with equal `port_of_rank` share a port (a NIC); no two of them use it
-// at once in the same direction.
-// REQUIRES: an entry of `port_of_rank` per rank, in [0, num_ports); slack_ppm
-// in [0, 10^6], unit_bytes >= 1.
-ListSchedule MakeListSchedule(const Traffic& traffic,
-                              absl::Span<const int> port_of_rank, int num_ports,
+// REQUIRES: traffic.num_ranks() <= ports.num_ranks(); slack_ppm in [0, 10^6],
+// unit_bytes >= 1.
+ListSchedule MakeListSchedule(const Traffic& traffic, const PortMap& ports,
                               const ListOptions& options = {});
 
 // With a port of its own for each rank.

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/schedule/lower_bounds.h"
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/port_model.h"
 #include "transition/schedule/traffic_patterns.h"
 #include "transition/schedule/xor_windows.h"
@@ -18,38 +19,17 @@ namespace dynatrain::transition {
 namespace {
 
 // Each port does one parcel at a time, and order and times agree.
-void ExpectNoPortIsUsedTwice(const ListSchedule& list,
-                             const std::vector<int>& port_of_rank) {
-  std::vector<int64_t> out_free(port_of_rank.size());
-  std::vector<int64_t> in_free(port_of_rank.size());
+void ExpectNoPortIsUsedTwice(const ListSchedule& list, const PortMap& ports) {
+  std::vector<int64_t> out_free(ports.num_ports);
+  std::vector<int64_t> in_free(ports.num_ports);
   for (const TimedParcel& it : list.parcels) {
-    int64_t& out = out_free[port_of_rank[it.parcel.sender]];
-    int64_t& in = in_free[port_of_rank[it.parcel.receiver]];
+    int64_t& out = out_free[ports[it.parcel.sender]];
+    int64_t& in = in_free[ports[it.parcel.receiver]];
     ASSERT_LE(out, it.begin) << it.parcel;
     ASSERT_LE(in, it.begin) << it.parcel;
     ASSERT_LT(it.begin, it.end) << it.parcel;
     out = in = it.end;
   }
-}
-
-std::vector<int> OwnPorts(int num_ranks) {
-  std::vector<int> ports(num_ranks);
-  for (int rank = 0; rank < num_ranks; ++rank) ports[rank] = rank;
-  return ports;
-}
-
-TEST(ListScheduleTest, NothingTakesNoTime) {
-  const ListSchedule list = MakeListSchedule(*Traffic::Create(3, {}));
-  EXPECT_TRUE(list.parcels.empty());
-  EXPECT_EQ(list.makespan_units, 0);
-  EXPECT_FALSE(CutIntoWindows(list, {}).windowed());
-}
-
-TEST(ListScheduleTest, AFlowAloneIsOneParcel) {
-  const ListSchedule list =
-      MakeListSchedule(*Traffic::Create(2, {{1, 0, 1000}}));
-  ASSERT_EQ(list.parcels.size(), 1);
-  EXPECT_EQ(list.parcels[0], (TimedParcel{{1, 0, 0, 1000}, 0, 2}));
 }
 
 struct Ratios {
@@ -62,7 +42,7 @@ struct Ratios {
 
 // Makes and checks all forms of a list schedule.
 Ratios Measure(const Traffic& traffic, const ListOptions& options) {
-  const int ranks = traffic.num_ranks();
+  const PortMap ranks = PortMap::Own(traffic.num_ranks());
   const int64_t bound = RankBound(traffic);
   const ListSchedule list = MakeListSchedule(traffic, options);
   const Schedule order = OrderOf(list);
@@ -71,8 +51,8 @@ Ratios Measure(const Traffic& traffic, const ListOptions& options) {
   EXPECT_TRUE(CheckMoves(order, traffic).ok()) << CheckMoves(order, traffic);
   EXPECT_TRUE(CheckMoves(windows, traffic).ok())
       << CheckMoves(windows, traffic);
-  EXPECT_LE(MaxWindowOperations(windows, ranks), 256);
-  ExpectNoPortIsUsedTwice(list, OwnPorts(ranks));
+  EXPECT_LE(MaxWindowOperations(windows, traffic.num_ranks()), 256);
+  ExpectNoPortIsUsedTwice(list, ranks);
   const int64_t slot_bytes = bound / 256 + 1;
   const auto ratio = [&](int64_t makespan) {
     return static_cast<double>(makespan) / static_cast<double>(bound);
@@ -149,18 +129,17 @@ TEST(ListScheduleTest, RanksThatShareAPortTakeTurns) {
   std::mt19937_64 random = TestRandom(9);
   for (int i = 0; i < 50; ++i) {
     const Traffic traffic = RandomSkewedTraffic(32, random);
-    std::vector<int> ports(traffic.num_ranks());
+    PortMap ports = PortMap::Own(traffic.num_ranks());
     for (int rank = 0; rank < traffic.num_ranks(); ++rank) {
-      ports[rank] = rank / 4 * 2 + rank % 2;
+      ports.port_of_rank[rank] = rank / 4 * 2 + rank % 2;
     }
-    const int num_ports = ports.back() + 2;
     const Traffic between = traffic.Filter(
         [&](const Flow& flow) { return flow.sender / 4 != flow.receiver / 4; });
     const ListSchedule list =
-        MakeListSchedule(between, ports, num_ports, {.unit_bytes = 1});
+        MakeListSchedule(between, ports, {.unit_bytes = 1});
     EXPECT_TRUE(CheckMoves(OrderOf(list), between).ok());
     ExpectNoPortIsUsedTwice(list, ports);
-    const int64_t bound = PortBound(between, ports, num_ports);
+    const int64_t bound = PortBound(between, ports);
     EXPECT_LE(list.makespan_units, bound + bound / 100);
   }
 }

@@ -1,11 +1,13 @@
 #include "transition/schedule/lower_bounds.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/types/span.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -99,17 +101,14 @@ std::string LowerBounds::DebugString() const {
                       pinned_ns / 1e6));
 }
 
-int64_t PortBound(const Traffic& traffic, absl::Span<const int> port_of_rank,
-                  int num_ports) {
+int64_t PortBound(const Traffic& traffic, const PortMap& ports) {
   const Loads loads =
-      LoadsOf(traffic, num_ports, [&](int rank) { return port_of_rank[rank]; });
+      LoadsOf(traffic, ports.num_ports, [&](int rank) { return ports[rank]; });
   return std::max(loads.out.bytes, loads.in.bytes);
 }
 
 int64_t RankBound(const Traffic& traffic) {
-  const Loads loads =
-      LoadsOf(traffic, traffic.num_ranks(), [](int rank) { return rank; });
-  return std::max(loads.out.bytes, loads.in.bytes);
+  return PortBound(traffic, PortMap::Own(traffic.num_ranks()));
 }
 
 }  // namespace dynatrain::transition

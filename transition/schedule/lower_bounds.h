@@ -5,10 +5,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "absl/types/span.h"
 #include "transition/schedule/cluster_model.h"
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/traffic.h"
 
 namespace dynatrain::transition {
@@ -58,9 +57,8 @@ LowerBounds ComputeLowerBounds(const Traffic& traffic,
 // max over ports of what goes out and of what comes in: no schedule in which
 // a port sends one byte and receives one byte at a time is shorter (in bytes).
 // Attained by preemption (Gonzalez and Sahni 1976, open shop).
-// REQUIRES: an entry of `port_of_rank` per rank, in [0, num_ports).
-int64_t PortBound(const Traffic& traffic, absl::Span<const int> port_of_rank,
-                  int num_ports);
+// REQUIRES: traffic.num_ranks() <= ports.num_ranks().
+int64_t PortBound(const Traffic& traffic, const PortMap& ports);
 
 // As above with a port of its own for each rank.
 int64_t RankBound(const Traffic& traffic);

@@ -63,7 +63,7 @@ TEST(LowerBoundsTest, NothingToMoveTakesNoTimeAndIsEfficient) {
 TEST(LowerBoundsTest, PortBoundAddsUpRanksThatShareAPort) {
   const Traffic traffic = *Traffic::Create(4, {{0, 2, 5}, {1, 3, 7}});
   EXPECT_EQ(RankBound(traffic), 7);
-  EXPECT_EQ(PortBound(traffic, std::vector<int>{0, 0, 1, 2}, 3), 12);
+  EXPECT_EQ(PortBound(traffic, {{0, 0, 1, 2}, 3}), 12);
 }
 
 }  // namespace

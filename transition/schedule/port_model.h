@@ -1,12 +1,13 @@
-// The bandwidth-only port model: a rank sends one parcel and receives one
+// The bandwidth-only port model: a port sends one parcel and receives one
 // parcel at a time, each byte takes one unit of time, and nothing else costs
-// anything. Its lower bound is RankBound; how near a schedule comes to it says
+// anything. Its lower bound is PortBound; how near a schedule comes to it says
 // how good the order is, whatever the cluster.
 #ifndef TRANSITION_SCHEDULE_PORT_MODEL_H_
 #define TRANSITION_SCHEDULE_PORT_MODEL_H_
 
 #include <cstdint>
 
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/schedule.h"
 
 namespace dynatrain::transition {
@@ -23,8 +24,9 @@ struct CreditOptions {
 // credit no parcel arrives later than in any other execution of the same orders
 // (0003-schedule, "early is never late"); with more, a slot that comes before
 // its turn can hold up the port for as long as it takes, so slots are small.
-// REQUIRES: credits, slot_bytes >= 1; ranks of parcels in [0, num_ranks).
-int64_t OrderedMakespan(const Schedule& schedule, int num_ranks,
+// REQUIRES: credits, slot_bytes >= 1; ranks of parcels in [0,
+// ports.num_ranks()).
+int64_t OrderedMakespan(const Schedule& schedule, const PortMap& ports,
                         const CreditOptions& options = {});
 
 // The same where each rank does one window at a time, all its parcels at once.
@@ -32,7 +34,7 @@ int64_t OrderedMakespan(const Schedule& schedule, int num_ranks,
 // do it in the time of their busiest port, which is what sharing all ports
 // fairly takes on all patterns measured (PERFORMANCE, section 5: "fluid").
 // REQUIRES: schedule.windowed() or no parcels.
-int64_t WindowedMakespan(const Schedule& schedule, int num_ranks);
+int64_t WindowedMakespan(const Schedule& schedule, const PortMap& ports);
 
 }  // namespace dynatrain::transition
 

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/schedule/lower_bounds.h"
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/schedule.h"
 #include "transition/schedule/traffic_patterns.h"
 #include "transition/schedule/xor_windows.h"
@@ -16,22 +17,26 @@ namespace {
 // XOR is exact where all is equal and ranks are a power of two; 48 ranks
 // have 63 steps where 47 would do (the founders' study: 1.34).
 TEST(PortModelTest, XorOnUniformTraffic) {
-  EXPECT_EQ(OrderedMakespan(XorOrder(UniformTraffic(64, 10), 1), 64), 630);
-  EXPECT_EQ(OrderedMakespan(XorOrder(UniformTraffic(48, 10), 1), 48), 630);
+  EXPECT_EQ(
+      OrderedMakespan(XorOrder(UniformTraffic(64, 10), 1), PortMap::Own(64)),
+      630);
+  EXPECT_EQ(
+      OrderedMakespan(XorOrder(UniformTraffic(48, 10), 1), PortMap::Own(48)),
+      630);
 }
 
 TEST(PortModelTest, WindowsOfBlocksAreExactOnUniformTraffic) {
   const Schedule schedule =
       XorSchedule(UniformTraffic(64, 10), {.block_ranks = 8});
   EXPECT_EQ(schedule.num_windows(), 8);
-  EXPECT_EQ(WindowedMakespan(schedule, 64), 630);
+  EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(64)), 630);
 }
 
 //  window 0: 0 -> 1 (9) and 2 -> 3 (1); window 1: 2 -> 3 (1), 0 -> 1 (1).
 TEST(PortModelTest, ComponentsOfAWindowDontWaitForEachOther) {
   const Schedule schedule = {
       {{0, 1, 0, 9}, {2, 3, 0, 1}, {0, 1, 9, 1}, {2, 3, 1, 20}}, {0, 2}};
-  EXPECT_EQ(WindowedMakespan(schedule, 4), 21);
+  EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(4)), 21);
 }
 
 // A component waits for the last of its ranks and ends as one: 1 -> 2 makes 0
@@ -39,14 +44,14 @@ TEST(PortModelTest, ComponentsOfAWindowDontWaitForEachOther) {
 TEST(PortModelTest, AComponentGoesTogether) {
   const Schedule schedule = {{{1, 2, 0, 5}, {0, 1, 0, 2}, {2, 3, 0, 7}},
                              {0, 1}};
-  EXPECT_EQ(WindowedMakespan(schedule, 4), 12);
+  EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(4)), 12);
 }
 
 TEST(PortModelTest, NoScheduleBeatsTheBound) {
   std::mt19937_64 random = TestRandom(5);
   for (int i = 0; i < 100; ++i) {
     const Traffic traffic = RandomSkewedTraffic(24, random);
-    const int ranks = traffic.num_ranks();
+    const PortMap ranks = PortMap::Own(traffic.num_ranks());
     const int64_t bound = RankBound(traffic);
     const Schedule order = XorOrder(traffic, 4);
     EXPECT_GE(OrderedMakespan(order, ranks), bound);
@@ -61,10 +66,11 @@ TEST(PortModelTest, SlotsChangeNothingWithOneCredit) {
   std::mt19937_64 random = TestRandom(6);
   for (int i = 0; i < 30; ++i) {
     const Traffic traffic = RandomSkewedTraffic(24, random);
+    const PortMap ranks = PortMap::Own(traffic.num_ranks());
     const Schedule order = XorOrder(traffic, 1);
-    EXPECT_EQ(OrderedMakespan(order, traffic.num_ranks()),
-              OrderedMakespan(order, traffic.num_ranks(),
-                              {1, traffic.total_bytes() / 300 + 1}));
+    EXPECT_EQ(
+        OrderedMakespan(order, ranks),
+        OrderedMakespan(order, ranks, {1, traffic.total_bytes() / 300 + 1}));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace dynatrain::transition {
 namespace {
 
@@ -19,17 +21,17 @@ struct Port {
 
 class Windows {
  public:
-  explicit Windows(const WindowCosts& costs)
-      : costs_(costs), ports_(costs.num_ports) {
-    for (int port = 0; port < costs.num_ports; ++port) ports_[port].root = port;
+  Windows(const PortMap& map, const WindowCosts& costs)
+      : map_(map), costs_(costs), ports_(map.num_ports) {
+    for (int port = 0; port < map.num_ports; ++port) ports_[port].root = port;
   }
 
   // Runs one window and returns when it ends.
   int64_t Run(absl::Span<const Parcel> parcels) {
     touched_.clear();
     for (const Parcel& parcel : parcels) {
-      const int out = costs_.port_of_rank[parcel.sender];
-      const int in = costs_.port_of_rank[parcel.receiver];
+      const int out = map_[parcel.sender];
+      const int in = map_[parcel.receiver];
       const int64_t time = costs_.parcel_time(parcel);
       ports_[out].out += time;
       ports_[in].in += time;
@@ -72,6 +74,7 @@ class Windows {
     ports_[index] = {.free_at = ports_[index].free_at, .root = index};
   }
 
+  const PortMap& map_;
   const WindowCosts& costs_;
   std::vector<Port> ports_;
   std::vector<int> touched_;  // a port may be there more than once
@@ -79,8 +82,9 @@ class Windows {
 
 }  // namespace
 
-int64_t WindowsEnd(const Schedule& schedule, const WindowCosts& costs) {
-  Windows windows(costs);
+int64_t WindowsEnd(const Schedule& schedule, const PortMap& ports,
+                   const WindowCosts& costs) {
+  Windows windows(ports, costs);
   int64_t end = 0;
   for (int window = 0; window < schedule.num_windows(); ++window) {
     end = std::max(end, windows.Run(schedule.window(window)));

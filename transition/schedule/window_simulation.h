@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
-#include "absl/types/span.h"
+#include "transition/schedule/port_map.h"
 #include "transition/schedule/schedule.h"
 
 namespace dynatrain::transition {
@@ -15,8 +15,6 @@ namespace dynatrain::transition {
 // it sends or over what it receives, whichever is more, and each component
 // takes `window_time` more.
 struct WindowCosts {
-  absl::Span<const int> port_of_rank;
-  int num_ports = 0;
   absl::FunctionRef<int64_t(const Parcel&)> parcel_time;
   int64_t window_time = 0;
 };
@@ -25,7 +23,8 @@ struct WindowCosts {
 // through others, are a component: it starts when the last of its ports is done
 // with earlier windows, and ends on all of them together.
 // REQUIRES: schedule.windowed() or no parcels.
-int64_t WindowsEnd(const Schedule& schedule, const WindowCosts& costs);
+int64_t WindowsEnd(const Schedule& schedule, const PortMap& ports,
+                   const WindowCosts& costs);
 
 }  // namespace dynatrain::transition
 

@@ -1,0 +1,72 @@
+#include "transition/schedule/cost_model.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "transition/schedule/port_map.h"
+#include "transition/schedule/queue_simulation.h"
+#include "transition/schedule/window_simulation.h"
+
+namespace dynatrain::transition {
+
+namespace {
+
+// Ranks that share a port take turns by pieces of this: fine enough to come out
+// as fair, coarse enough to be few.
+int64_t TurnBytes(const Schedule& schedule, const PortMap& ports) {
+  if (ports.num_ports == ports.num_ranks()) return kMaxTrafficBytes;
+  std::vector<int64_t> out(ports.num_ports);
+  std::vector<int64_t> in(ports.num_ports);
+  int64_t most = 0;
+  for (const Parcel& parcel : schedule.parcels) {
+    most = std::max(most, out[ports[parcel.sender]] += parcel.bytes);
+    most = std::max(most, in[ports[parcel.receiver]] += parcel.bytes);
+  }
+  return most / 256 + 1;
+}
+
+}  // namespace
+
+int64_t OrderedNs(const Schedule& schedule, const ClusterModel& cluster,
+                  Lane lane, int64_t slot_bytes) {
+  const int64_t rate = cluster.PortBytesPerSecond(lane);
+  const PortMap ports = cluster.Ports(lane);
+  const int64_t turn_slots =
+      (TurnBytes(schedule, ports) + slot_bytes - 1) / slot_bytes;
+  std::vector<TransferJob> jobs;
+  jobs.reserve(schedule.parcels.size());
+  for (const Parcel& parcel : schedule.parcels) {
+    const int64_t turn_bytes = turn_slots * slot_bytes;
+    for (int64_t done = 0; done < parcel.bytes; done += turn_bytes) {
+      const int64_t bytes = std::min(turn_bytes, parcel.bytes - done);
+      const int64_t slots = (bytes + slot_bytes - 1) / slot_bytes;
+      jobs.push_back({.sender = parcel.sender,
+                      .receiver = parcel.receiver,
+                      .out_port = ports[parcel.sender],
+                      .in_port = ports[parcel.receiver],
+                      .duration = TransferNs(bytes, rate) +
+                                  slots * cluster.figures().message_ns});
+    }
+  }
+  int64_t end_ns = 0;
+  for (int64_t end : EndTimes(jobs, ports.num_ranks(), ports.num_ports,
+                              /*credits=*/1)) {
+    end_ns = std::max(end_ns, end);
+  }
+  return jobs.empty() ? 0 : end_ns + cluster.LatencyNs(lane);
+}
+
+int64_t GroupedNs(const Schedule& schedule, const ClusterModel& cluster,
+                  Lane lane) {
+  const int64_t rate = cluster.PortBytesPerSecond(lane);
+  return WindowsEnd(
+      schedule, cluster.Ports(lane),
+      {.parcel_time =
+           [&](const Parcel& parcel) {
+             return TransferNs(parcel.bytes, rate) +
+                    cluster.figures().message_ns;
+           },
+       .window_time = cluster.figures().group_ns + cluster.LatencyNs(lane)});
+}
+
+}  // namespace dynatrain::transition

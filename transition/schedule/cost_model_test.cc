@@ -1,0 +1,53 @@
+#include "transition/schedule/cost_model.h"
+
+#include "gtest/gtest.h"
+#include "transition/schedule/cluster_model.h"
+#include "transition/schedule/schedule.h"
+
+namespace dynatrain::transition {
+namespace {
+
+// 0 1 | 2 3, one NIC of 1 byte/ns per node, 10 bytes/ns inside.
+ClusterModel Cluster(int nics = 1) {
+  return *ClusterModel::Create({.num_nodes = 2,
+                                .ranks_per_node = 2,
+                                .nics_per_node = nics,
+                                .inside_bytes_per_second = 10'000'000'000,
+                                .nic_bytes_per_second = 1'000'000'000,
+                                .inside_latency_ns = 3,
+                                .nic_latency_ns = 7,
+                                .message_ns = 5,
+                                .group_ns = 100});
+}
+
+TEST(CostModelTest, AMessageCostsBytesSlotsAndLatency) {
+  const Schedule schedule = {{{0, 2, 0, 1000}}, {0}};
+  EXPECT_EQ(OrderedNs(schedule, Cluster(), Lane::kBetween, 1000), 1000 + 5 + 7);
+  EXPECT_EQ(OrderedNs(schedule, Cluster(), Lane::kBetween, 300),
+            1000 + 4 * 5 + 7);
+  EXPECT_EQ(GroupedNs(schedule, Cluster(), Lane::kBetween), 1000 + 5 + 7 + 100);
+  const Schedule inside = {{{0, 1, 0, 1000}}, {0}};
+  EXPECT_EQ(OrderedNs(inside, Cluster(), Lane::kInside, 1000), 100 + 5 + 3);
+}
+
+TEST(CostModelTest, RanksThatShareANicTakeTurns) {
+  const Schedule schedule = {{{0, 2, 0, 1000}, {1, 3, 0, 1000}}, {0}};
+  EXPECT_EQ(OrderedNs(schedule, Cluster(1), Lane::kBetween, 1000),
+            2 * 1005 + 7);
+  EXPECT_EQ(OrderedNs(schedule, Cluster(2), Lane::kBetween, 1000), 1005 + 7);
+  EXPECT_EQ(GroupedNs(schedule, Cluster(1), Lane::kBetween), 2 * 1005 + 107);
+}
+
+TEST(CostModelTest, EachWindowCostsAGroup) {
+  const Schedule schedule = {{{0, 2, 0, 1000}, {0, 2, 1000, 500}}, {0, 1}};
+  EXPECT_EQ(GroupedNs(schedule, Cluster(), Lane::kBetween),
+            1000 + 500 + 2 * (5 + 107));
+}
+
+TEST(CostModelTest, NothingTakesNoTime) {
+  EXPECT_EQ(OrderedNs({}, Cluster(), Lane::kInside, 1), 0);
+  EXPECT_EQ(GroupedNs({}, Cluster(), Lane::kInside), 0);
+}
+
+}  // namespace
+}  // namespace dynatrain::transition
