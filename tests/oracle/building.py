@@ -102,11 +102,12 @@ def build(c: Configuration) -> Job:
     ddp = DistributedDataParallelConfig(
         use_distributed_optimizer=c.distributed_optimizer, overlap_grad_reduce=c.overlap_grad_reduce, bucket_size=c.bucket_size or None,
         grad_reduce_in_fp32=c.bf16, num_distributed_optimizer_instances=c.optimizer_instances,
-        pad_buckets_for_high_nccl_busbw=c.pad_for_busbw)
+        pad_buckets_for_high_nccl_busbw=c.pad_for_busbw, overlap_param_gather=c.overlap_step)
     wrapped = [Float16Module(config, model) if c.bf16 else model for model in models]
-    chunks = [DistributedDataParallel(config, ddp, model, disable_bucketing=chunk > 0) for chunk, model in enumerate(wrapped)]
+    chunks = [DistributedDataParallel(config, ddp, model, disable_bucketing=chunk > 0 or c.overlap_step)
+              for chunk, model in enumerate(wrapped)]
     optimizer = get_megatron_optimizer(
         OptimizerConfig(optimizer="adam", lr=1e-3, use_distributed_optimizer=c.distributed_optimizer, bf16=c.bf16,
-                        params_dtype=config.params_dtype),
+                        params_dtype=config.params_dtype, overlap_param_gather_with_optimizer_step=c.overlap_step),
         chunks, use_gloo_process_groups=False)
     return Job(models, chunks, list(getattr(optimizer, "chained_optimizers", [optimizer])))

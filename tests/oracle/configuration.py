@@ -70,13 +70,14 @@ class Configuration:
     overlap_grad_reduce: bool = True
     bucket_size: int = 0
     pad_for_busbw: bool = False
+    overlap_step: bool = False
     bf16: bool = False
     model: Model = Model()
 
     @property
     def states(self) -> list[str]:
         """The states of a parameter. In float32 the parameter itself is what the optimizer updates: there is no second copy."""
-        return ["param", *(["main"] if self.bf16 else []), "exp_avg", "exp_avg_sq"]
+        return ["param", *(["main"] if self.bf16 else []), "exp_avg", "exp_avg_sq", "grad"]
 
     def padded_vocab(self) -> int:
         """Megatron-LM's vocab_size_with_padding (training/tokenizer): Megatron-Core is handed the padded number."""
@@ -145,7 +146,8 @@ HELP = {
     "pipeline_layout": "custom stages, such as 'Et*2|tt|tL'; the number of chunks follows from it",
     "distributed_optimizer": "ZeRO-1 over flat buffers", "optimizer_instances": "copies of the distributed optimizer's shards",
     "overlap_grad_reduce": "needed for more than one bucket", "bucket_size": "elements; 0: Megatron's own, which is above all tiny models",
-    "pad_for_busbw": "buckets are padded to 65536 elements", "bf16": "with float32 masters",
+    "pad_for_busbw": "buckets are padded to 65536 elements",
+    "overlap_step": "the gather of parameters overlaps the optimizer's step", "bf16": "with float32 masters",
     "groups": "key-value heads", "head_dim": "0: hidden / heads",
     "vocab_multiple": "the vocabulary is padded to a multiple of this times tp",
     "positions": "rows of a learned position embedding; 0: rotary", "norm": "rms or layer", "gated": "fc1 is gate and up (SwiGLU)",

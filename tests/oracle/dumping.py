@@ -49,7 +49,7 @@ class Shard:
 
     begin: int
     end: int
-    main: torch.Tensor | None  # None: the parameter itself is updated
+    in_buffer: bool  # a part of the flat buffer, by its range; else the whole parameter
     states: dict[str, torch.Tensor]
 
 
@@ -115,29 +115,34 @@ def shards_of(job: Job) -> dict[torch.Tensor, Shard]:
     """What this rank's optimizers keep, by the parameter it belongs to."""
     shards: dict[torch.Tensor, Shard] = {}
     for optimizer in job.optimizers:
-        if hasattr(optimizer, "gbuf_ranges"):
-            ranges = {p: r["param"] for buffer in optimizer.gbuf_ranges for dtype in buffer.values() for bucket in dtype
-                      for p, r in bucket["param_map"].items()}
-            pairs = [(optimizer.model_float16_groups, optimizer.shard_fp32_from_float16_groups, True),
-                     (optimizer.model_fp32_groups, optimizer.shard_fp32_groups, False)]
-        elif hasattr(optimizer, "float16_groups"):
-            ranges = {}
-            pairs = [(optimizer.float16_groups, optimizer.fp32_from_float16_groups, True),
-                     (optimizer.fp32_from_fp32_groups, optimizer.fp32_from_fp32_groups, False)]
-        else:
-            ranges, groups = {}, [group["params"] for group in optimizer.param_groups]
-            pairs = [(groups, groups, False)]
         if optimizer.optimizer is None:  # a stub: this rank has no parameter of the kind
             continue
         optimizer.init_state_fn(optimizer.optimizer)
-        for models, mains, separate in pairs:
-            for parameter, main in ((p, m) for ps, ms in zip(models, mains, strict=True) for p, m in zip(ps, ms, strict=True)):
-                begin, end = (ranges[parameter].start, ranges[parameter].end) if ranges else (0, parameter.numel())
-                moments = {k: v for k, v in optimizer.optimizer.state[main].items() if k != "step"}
-                if parameter in shards:
-                    raise ValueError("a parameter has two shards in one rank")
-                shards[parameter] = Shard(begin, end, main if separate else None, {"main": main, **moments})
+        ranges = {p: r["param"] for buffer in getattr(optimizer, "gbuf_ranges", []) for dtype in buffer.values() for bucket in dtype
+                  for p, r in bucket["param_map"].items()}
+        for parameter, main in parameters_and_mains(optimizer):
+            begin, end = (ranges[parameter].start, ranges[parameter].end) if ranges else (0, parameter.numel())
+            moments = {k: v for k, v in optimizer.optimizer.state[main].items() if k != "step"}
+            if parameter in shards:
+                raise ValueError("a parameter has two shards in one rank")
+            shards[parameter] = Shard(begin, end, bool(ranges), {"main": main, **moments})
     return shards
+
+
+def parameters_and_mains(optimizer: Any) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Each parameter, and what the optimizer updates in its stead: a float32 copy, a view of its shard, or the parameter itself."""
+    if hasattr(optimizer, "gbuf_ranges"):
+        groups = [(optimizer.model_float16_groups, optimizer.shard_fp32_from_float16_groups),
+                  (optimizer.model_fp32_groups, optimizer.shard_fp32_groups)]
+    elif hasattr(optimizer, "float16_groups"):
+        groups = [(optimizer.float16_groups, optimizer.fp32_from_float16_groups),
+                  (optimizer.fp32_from_fp32_groups, optimizer.fp32_from_fp32_groups)]
+    else:
+        whole = [group["params"] for group in optimizer.param_groups]
+        groups = [(whole, whole)]
+    for parameters, mains in groups:
+        for ps, ms in zip(parameters, mains, strict=True):
+            yield from zip(ps, ms, strict=True)
 
 
 def fill(held: list[Held], state: str, digits: int, digit: int) -> None:
@@ -177,6 +182,9 @@ def memory_of(c: Configuration, job: Job, held: list[Held], shards: dict[torch.T
             fill(held, state, digits, digit)
             if state == "param":
                 break
+            if state == "grad":
+                carry_gradients(job, shards)
+                continue
             for optimizer in job.optimizers:
                 if optimizer.optimizer is not None:
                     optimizer.reload_model_params()
@@ -189,6 +197,19 @@ def memory_of(c: Configuration, job: Job, held: list[Held], shards: dict[torch.T
                 for state in c.states[1:]:
                     memory.add((h.live_name, state), shards[h.tensor].states[state], shift)
     return memory
+
+
+def carry_gradients(job: Job, shards: dict[torch.Tensor, Shard]) -> None:
+    """What is in the parameters goes to their gradients in the buffer, and Megatron takes the optimizer's part from there."""
+    for parameter in shards:
+        parameter.main_grad.copy_(parameter.detach())  # type: ignore[attr-defined]
+    for optimizer in job.optimizers:
+        if hasattr(optimizer, "gbuf_ranges") and optimizer.optimizer is not None:
+            optimizer._copy_model_grads_to_main_grads()
+    for parameter, shard in shards.items():
+        taken = shard.states["main"].grad if shard.in_buffer else parameter.main_grad  # type: ignore[attr-defined]
+        assert taken is not None
+        shard.states["grad"] = taken.detach().clone()
 
 
 def tensor_entries(c: Configuration, held: list[Held], shards: dict[torch.Tensor, Shard]) -> Iterator[Json]:

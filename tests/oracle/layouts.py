@@ -37,6 +37,7 @@ def layout_file(c: Configuration) -> str:
         "distributed_optimizer": None if c.distributed_optimizer else False,
         "optimizer_instances": c.optimizer_instances if c.optimizer_instances != 1 else None,
         "overlap_grad_reduce": c.overlap_grad_reduce, "bucket_size": c.bucket_size, "pad_buckets_for_high_nccl_busbw": c.pad_for_busbw,
+        "overlap_param_gather_with_optimizer_step": c.overlap_step,
         "spec": "local", "make_vocab_size_divisible_by": c.model.vocab_multiple}
     dtype = "bfloat16" if c.bf16 else "float32"
     states = [f"{state}:{dtype if state == 'param' else 'float32'}" for state in c.states]

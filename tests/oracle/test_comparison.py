@@ -217,6 +217,6 @@ def test_hashes_of_a_tensor_are_spread() -> None:
 def test_a_job_that_sums_gradients_of_different_parts_is_known(running: Worlds, truth: Truth) -> None:
     assert not summed_apart(truth)
     # Without expert parallelism Megatron sums experts over the ranks of dense parameters, which may hold other parts of them.
-    mixed = running.run(configuration.parse("--world 2 --etp 2 --experts 2 --layers 1".split()))
+    mixed = running.run(configuration.parse(["--world", "2", "--etp", "2", "--experts", "2", "--layers", "1"]))
     assert isinstance(mixed, Truth)
     assert summed_apart(mixed) == "0/decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight on ranks 0 and 1"
