@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "vps/geometry/checked.h"
 #include "vps/layout/layout_builder.h"
 #include "vps/layout/megatron/job_meshes.h"
+#include "vps/layout/megatron/job_states.h"
 #include "vps/layout/megatron/param_order.h"
+#include "vps/layout/megatron/state_cut.h"
 #include "vps/layout/megatron/tensor_parallel.h"
 #include "vps/layout/megatron/vocab.h"
 #include "vps/layout/placement.h"
@@ -41,52 +44,6 @@ struct BufferPair {
   int parameters = 0;
   int gradients = 0;
 };
-
-absl::Status CheckStates(const MegatronConfig& config,
-                         const StateList& states) {
-  bool is_wide = true;
-  for (const StateClass& state : states.states()) {
-    if (state.name == "param" && state.dtype != Dtype::kFloat32) {
-      is_wide = false;
-    }
-  }
-  for (const StateClass& state : states.states()) {
-    if (state.name == "main" && is_wide) {
-      return absl::InvalidArgumentError(
-          "states: main is given, but param is float32: Megatron keeps no "
-          "second float32 copy of such parameters; leave main out");
-    }
-    const bool is_of_adam = state.name == "main" || state.name == "exp_avg" ||
-                            state.name == "exp_avg_sq";
-    if (is_of_adam && state.dtype != Dtype::kFloat32 &&
-        !config->precision_aware_optimizer) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "states: ", StateText(state), " needs precision_aware_optimizer; ",
-          "without it, ", state.name, " is float32"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// 8-bit weights lie in buffers of bytes, whatever their codes mean.
-Dtype InMemory(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat8E4m3fn:
-    case Dtype::kFloat8E4m3fnuz:
-    case Dtype::kFloat8E5m2:
-    case Dtype::kFloat8E5m2fnuz:
-      return Dtype::kUint8;
-    default:
-      return dtype;
-  }
-}
-
-Dtype ParameterDtype(const ModelTensor& tensor, const StateList& states) {
-  for (const StateClass& state : states.states()) {
-    if (state.name == "param" && HasState(tensor, state)) return state.dtype;
-  }
-  return Dtype::kFloat32;
-}
 
 bool IsElementwise(const StateClass& state) {
   return state.granularity.kind == Granularity::Kind::kElement;
@@ -134,8 +91,6 @@ class MegatronLayoutMaker {
   absl::StatusOr<int64_t> LocalElements(const ModelTensor& tensor) const;
   absl::Status AddTensor(int index);
   absl::Status AddState(int index, const StateClass& state);
-  absl::StatusOr<std::optional<Cut>> CutFor(const ModelTensor& tensor,
-                                            const StateClass& state) const;
   int PlacementFor(const ModelTensor& tensor, std::optional<Cut> cut,
                    bool is_flat);
   Held HeldAt(const ModelTensor& tensor, const Place& place, int placement,
@@ -207,7 +162,7 @@ std::vector<MegatronLayoutMaker::BufferPlan> MegatronLayoutMaker::PlanBuffers(
     if (!parameter.is_parameter()) continue;
     const BufferKey key = {
         .experts = meshes_.experts_apart && parameter.expert.has_value(),
-        .dtype = InMemory(ParameterDtype(parameter, states_))};
+        .dtype = BufferDtype(parameter, states_)};
     auto plan = std::find_if(
         plans.begin(), plans.end(),
         [&](const BufferPlan& candidate) { return candidate.key == key; });
@@ -298,10 +253,14 @@ absl::StatusOr<Shape> MegatronLayoutMaker::PaddedShape(
 absl::StatusOr<int64_t> MegatronLayoutMaker::LocalElements(
     const ModelTensor& tensor) const {
   ASSIGN_OR_RETURN(const Shape shape, PaddedShape(tensor));
-  int64_t elements = 1;
-  for (const int64_t extent : shape) elements *= extent;
-  if (CutOf(tensor, config_->spec).axis == TensorAxis::kNone) return elements;
-  return elements / mesh_of(tensor).cut_pieces;
+  const std::optional<int64_t> elements = CheckedVolume(shape);
+  if (!elements.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(tensor.name, ": the elements of shape [",
+                     absl::StrJoin(shape, ", "), "] do not fit 63 bits"));
+  }
+  if (CutOf(tensor, config_->spec).axis == TensorAxis::kNone) return *elements;
+  return *elements / mesh_of(tensor).cut_pieces;
 }
 
 absl::Status MegatronLayoutMaker::AddTensor(int index) {
@@ -310,40 +269,6 @@ absl::Status MegatronLayoutMaker::AddTensor(int index) {
     RETURN_IF_ERROR(AddState(index, state));
   }
   return absl::OkStatus();
-}
-
-// nullopt if the state is whole on each rank that has the tensor.
-absl::StatusOr<std::optional<Cut>> MegatronLayoutMaker::CutFor(
-    const ModelTensor& tensor, const StateClass& state) const {
-  const TensorCut how = CutOf(tensor, config_->spec);
-  const MeshRole& role = mesh_of(tensor);
-  if (how.axis == TensorAxis::kNone || role.cut_pieces == 1 ||
-      state.granularity.kind == Granularity::Kind::kTensor) {
-    return std::nullopt;
-  }
-  Cut cut = {.group = {.axes = {role.cut_axis}}, .dim = how.dim};
-  absl::InlinedVector<int64_t, 5> blocks = {tensor.shape[how.dim]};
-  if (how.dim == 0) blocks = tensor.blocks;
-  if (state.granularity.kind == Granularity::Kind::kBlock) {
-    const int64_t step =
-        how.dim == 0 ? state.granularity.rows : state.granularity.columns;
-    for (int64_t& extent : blocks) {
-      if (extent % (step * role.cut_pieces) != 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(tensor.name, ": ", extent, " cut in ", role.cut_pieces,
-                         " pieces would cut through blocks of ", step, " of ",
-                         StateText(state)));
-      }
-      extent /= step;
-    }
-  }
-  if (std::adjacent_find(blocks.begin(), blocks.end(), std::not_equal_to<>()) ==
-      blocks.end()) {
-    cut.num_blocks = static_cast<int>(blocks.size());
-  } else {
-    cut.block_extents.assign(blocks.begin(), blocks.end());
-  }
-  return cut;
 }
 
 int MegatronLayoutMaker::PlacementFor(const ModelTensor& tensor,
@@ -392,7 +317,10 @@ absl::Status MegatronLayoutMaker::AddState(int index, const StateClass& state) {
   ASSIGN_OR_RETURN(TensorSpec spec,
                    TensorSpec::Create(tensor.name, state.name, state.dtype,
                                       shape, tensor.pad_from));
-  ASSIGN_OR_RETURN(std::optional<Cut> cut, CutFor(tensor, state));
+  const MeshRole& role = mesh_of(tensor);
+  ASSIGN_OR_RETURN(std::optional<Cut> cut,
+                   CutOfState(tensor, CutOf(tensor, config_->spec), state,
+                              role.cut_axis, role.cut_pieces));
   const bool is_flat = config_->distributed_optimizer &&
                        tensor.is_parameter() && IsElementwise(state) &&
                        state.placement != StatePlacement::kModel;
@@ -418,7 +346,7 @@ absl::Span<const MegatronBuffer> MegatronLayout::Buffers(int rank) const {
 absl::StatusOr<MegatronLayout> MakeMegatronLayout(const ModelConfig& model,
                                                   const MegatronConfig& config,
                                                   const StateList& states) {
-  RETURN_IF_ERROR(CheckStates(config, states));
+  RETURN_IF_ERROR(CheckStates(states, config));
   ASSIGN_OR_RETURN(Pipeline pipeline, config.PipelineOf(model));
   const Ranks& ranks = config.ranks();
   const int64_t experts =

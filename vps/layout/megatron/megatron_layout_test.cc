@@ -1,12 +1,14 @@
 #include "vps/layout/megatron/megatron_layout.h"
 
-#include <map>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "vps/model/presets.h"
@@ -240,6 +242,51 @@ TEST(MegatronLayout, TakesOtherDtypesWithThePrecisionAwareOptimizer) {
                 .tensor(*job.layout().Find("output_layer.weight", "main"))
                 .dtype(),
             Dtype::kInt16);
+}
+
+// Any numbers are refused or laid out, whatever overflows on the way.
+TEST(MegatronLayout, SurvivesAnyNumbers) {
+  auto random = TestRandom();
+  const std::vector<int64_t> odd = {std::numeric_limits<int64_t>::min(),
+                                    -1,
+                                    0,
+                                    1,
+                                    1,
+                                    2,
+                                    2,
+                                    3,
+                                    4,
+                                    int64_t{1} << 20,
+                                    int64_t{1} << 31,
+                                    int64_t{1} << 62,
+                                    std::numeric_limits<int64_t>::max()};
+  const auto any = [&] { return odd[random() % odd.size()]; };
+  const auto any_or = [&](int64_t usual) {
+    return random() % 4 == 0 ? any() : usual;
+  };
+  const ModelConfig model = *ModelConfig::Create(WithExperts());
+  int accepted = 0;
+  for (int i = 0; i < 3000; ++i) {
+    MegatronOptions options = {
+        .ranks = {.world = any_or(8),
+                  .tp = any_or(1),
+                  .cp = any_or(1),
+                  .pp = any_or(2),
+                  .ep = any_or(2),
+                  .etp = any_or(0),
+                  .optimizer_instances = any_or(1)},
+        .vpp = any_or(1),
+        .pipeline_layout = random() % 4 == 0 ? "Et*2|t*2L" : "",
+        .vocab_divisor = any_or(1),
+        .overlap_grad_reduce = true,
+        .bucket_size = any_or(100)};
+    if (random() % 4 == 0) options.first_stage_layers = any();
+    if (random() % 4 == 0) options.last_stage_layers = any();
+    const auto config = MegatronConfig::Create(options);
+    if (!config.ok()) continue;
+    accepted += MakeMegatronLayout(model, *config, Mixed()).ok();
+  }
+  EXPECT_GT(accepted, 100);
 }
 
 // What the big ones cost is told by bench/layout_bench.cc.
