@@ -59,7 +59,13 @@ Trouble FindTrouble(const Round& round) {
   if (Trouble t = FindPodThatWaits(round); !t.reason.empty()) return t;
   const int members = static_cast<int>(round.members().size());
   if (round.next.pod_failures && members < round.next.target_replicas) {
-    return {"PodFailed", round.next.pod_failures->message};
+    const api::PodFailures& failures = *round.next.pod_failures;
+    return {"PodFailed",
+            failures.count == 1
+                ? failures.message
+                : absl::StrCat(failures.message, " (", failures.count,
+                               " pods in a row; each is replaced later than "
+                               "the one before)")};
   }
   if (members > 0 && members < round.spec.elastic.min_replicas) {
     return {"BelowMinimum",
@@ -124,7 +130,7 @@ void ReportResizing(Round& round) {
 void ReportRunning(Round& round) {
   if (round.next.members.empty()) {
     SetCondition(round, "Running", false, "NotStarted",
-                 "no world has been committed yet");
+                 "training has not started yet");
     return;
   }
   SetCondition(round, "Running", true, "Training",
