@@ -29,10 +29,33 @@ std::string Shown(const Json& value) {
   return text;
 }
 
+// Whether lists and objects lie in each other more than kMaxJsonDepth deep. The
+// text may be no JSON; only what is outside of its strings counts.
+bool IsTooDeep(absl::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      i += c == '\\' ? 1 : 0;
+      continue;
+    }
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > kMaxJsonDepth) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<Json> ParseJson(absl::string_view text,
                                const Json::parser_callback_t& filter) {
+  if (IsTooDeep(text)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("nested more than ", kMaxJsonDepth, " deep"));
+  }
   try {
     return Json::parse(text.begin(), text.end(), filter);
   } catch (const Json::exception& error) {

@@ -23,8 +23,14 @@
 
 namespace dynatrain::api {
 
-// Returns kInvalidArgument with line and column if `text` isn't one JSON value.
-// `filter` sees values as they are read and may leave them out.
+// Lists and objects in each other at most. Writing a value recurses, so a text
+// of a few hundred kilobytes could overflow the stack without such a limit;
+// what people and programs write has ten or twenty.
+inline constexpr int kMaxJsonDepth = 200;
+
+// Returns kInvalidArgument with line and column if `text` isn't one JSON value,
+// and if it is nested deeper than kMaxJsonDepth. `filter` sees values as they
+// are read and may leave them out.
 absl::StatusOr<nlohmann::json> ParseJson(
     absl::string_view text,
     const nlohmann::json::parser_callback_t& filter = nullptr);

@@ -105,6 +105,21 @@ TEST(ObjectReaderTest, MissingAndUnknownFieldsAreNamedWithWhatIsNear) {
   EXPECT_TRUE(good.status().ok());
 }
 
+std::string Nested(int depth) {
+  return std::string(depth, '[') + std::string(depth, ']');
+}
+
+TEST(ParseJsonTest, RefusesWhatIsNestedTooDeep) {
+  EXPECT_EQ(DumpJson(*ParseJson(Nested(kMaxJsonDepth))), Nested(kMaxJsonDepth));
+  for (const std::string& text :
+       {Nested(kMaxJsonDepth + 1), Nested(1 << 20), std::string(1 << 20, '{'),
+        "[\"\\\"\", " + Nested(kMaxJsonDepth) + "]"}) {
+    EXPECT_EQ(ParseJson(text).status().message(), "nested more than 200 deep");
+  }
+  const std::string brackets(1000, '[');
+  EXPECT_EQ(*ParseJson("\"\\\"" + brackets + "\""), "\"" + brackets);
+}
+
 TEST(ParseJsonTest, SaysWhereTheTextIsWrong) {
   EXPECT_EQ(ParseJson("{\"a\": [1,\n }").status().message().substr(0, 45),
             "not JSON: parse error at line 2, column 2: sy");
