@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/json/reader.h"
+#include "api/layout_file/common_fields.h"
+#include "api/layout_file/load_torch.h"
 #include "api/layout_file/megatron_section.h"
 #include "api/layout_file/yaml.h"
 #include "base/status_macros.h"
@@ -70,56 +72,30 @@ absl::StatusOr<LoadedLayout> Megatron(const Common& common,
                .buffers = [job](int rank) { return BuffersOf(*job, rank); }}};
 }
 
-// "states: bf16-mixed" or a list of "name:dtype".
-absl::StatusOr<vps::StateList> ReadStates(const ObjectReader& root) {
-  const Json& states = root.At("states");
-  if (states.is_null()) {
-    return absl::InvalidArgumentError(
-        "states is missing: a preset like bf16-mixed, or a list like "
-        "[param:bfloat16, main:float32]");
-  }
-  if (states.is_string()) {
-    return vps::StateList::Preset(states.get<std::string>());
-  }
-  std::vector<std::string> texts;
-  for (const Json& state : states) {
-    if (!states.is_array() || !state.is_string()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("states: ", DumpJson(states).substr(0, 60),
-                       " is neither a preset nor a list of texts"));
-    }
-    texts.push_back(state.get<std::string>());
-  }
-  return vps::StateList::Parse(texts);
-}
-
-// What the file calls the model.
-std::string ModelName(const Json& model) {
-  if (model.is_string()) return model.get<std::string>();
-  for (const char* key : {"name", "family", "huggingface"}) {
-    const auto it = model.find(key);
-    if (it != model.end() && it->is_string()) return it->get<std::string>();
-  }
-  return "";
-}
-
-absl::StatusOr<LoadedLayout> ReadLayout(const Json& json, ReadText read) {
-  ObjectReader root(json, "");
+absl::StatusOr<LoadedLayout> ReadMegatron(ObjectReader root, ReadText read) {
   root.Require({"model", "framework", "world"});
   root.AllowOnly({"model", "framework", "version", "world", "parallelism",
                   "megatron", "states"});
-  const std::string framework = root.Text("framework");
-  const std::string version = root.Text("version");
-  root.Choice("framework", {"megatron"});
   const int64_t world = root.Int("world", 1, vps::kMaxWorldSize, 1);
   RETURN_IF_ERROR(root.status());
   ASSIGN_OR_RETURN(vps::ModelConfig model, ParseModel(root.At("model"), read));
   ASSIGN_OR_RETURN(vps::StateList states, ReadStates(root));
-  const Common common = {framework, version, world, std::move(model),
-                         std::move(states)};
+  const Common common = {root.Text("framework"), root.Text("version"), world,
+                         std::move(model), std::move(states)};
   ASSIGN_OR_RETURN(LoadedLayout loaded, Megatron(common, root));
   loaded.model = ModelName(root.At("model"));
   return loaded;
+}
+
+absl::StatusOr<LoadedLayout> ReadLayout(const Json& json, ReadText read) {
+  ObjectReader root(json, "");
+  root.Require({"framework"});
+  const int framework =
+      root.Choice("framework", {"megatron", "torch", "deepspeed"});
+  RETURN_IF_ERROR(root.status());
+  if (framework == 1) return LoadTorch(std::move(root));
+  if (framework == 2) return LoadDeepSpeed(std::move(root));
+  return ReadMegatron(std::move(root), read);
 }
 
 }  // namespace

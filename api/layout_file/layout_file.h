@@ -13,23 +13,12 @@
 #ifndef API_LAYOUT_FILE_LAYOUT_FILE_H_
 #define API_LAYOUT_FILE_LAYOUT_FILE_H_
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "api/layout_file/loaded_layout.h"
 #include "api/model/parse_model.h"
-#include "vps/layout/layout.h"
-#include "vps/layout/listing/list_rank.h"
 
 namespace dynatrain::api {
-
-struct LoadedLayout {
-  std::string model;  // as the file calls it; "" if it doesn't
-  std::string framework;
-  std::string framework_version;
-  vps::Layout layout;
-  vps::LiveView live;
-};
 
 // Returns kInvalidArgument with line and path of the field, its value and what
 // would do ("line 4: world: 12 is ..."), or what
