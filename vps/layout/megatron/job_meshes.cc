@@ -32,16 +32,15 @@ int StrideOf(const Mesh& mesh, absl::string_view axis) {
   return mesh.stride(*mesh.AxisIndex(axis));
 }
 
-// Each rank has the same number on tp and on etp.
-bool SameCut(const Ranks& ranks) {
-  return ranks.tp() == ranks.etp() &&
+// Ranks that differ on etp alone differ on tp alone.
+bool LieAlike(const Ranks& ranks) {
+  return ranks.etp() == 1 ||
          StrideOf(ranks.dense(), "tp") == StrideOf(ranks.expert(), "etp");
 }
 
 // The dense mesh with etp as the fast part of tp.
 absl::StatusOr<Mesh> MixedMesh(const Ranks& ranks) {
-  if (ranks.tp() % ranks.etp() != 0 ||
-      StrideOf(ranks.dense(), "tp") != StrideOf(ranks.expert(), "etp")) {
+  if (ranks.tp() % ranks.etp() != 0 || !LieAlike(ranks)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "etp ", ranks.etp(), " with ep 1 and tp ", ranks.tp(),
         ": this version of Megatron-Core reduces gradients of experts over ",
@@ -82,7 +81,7 @@ absl::StatusOr<JobMeshes> JobMeshes::Create(const Ranks& ranks,
     meshes.experts.located_by.push_back(*mesh.AxisIndex("ep"));
     meshes.experts.shards =
         GroupOf(mesh, ranks.expert_shard_axes(), ranks.expert_shards());
-  } else if (!SameCut(ranks)) {
+  } else if (ranks.etp() != ranks.tp() || !LieAlike(ranks)) {
     ASSIGN_OR_RETURN(const Mesh mesh, MixedMesh(ranks));
     meshes.experts = RoleOf(mesh, builder.AddMesh(mesh), "etp");
     meshes.experts.shards =

@@ -53,6 +53,15 @@ TEST(JobMeshes, ExpertsCutOtherwiseAreApartByVersion) {
   EXPECT_EQ(meshes.experts.shards, (AxisGroup{{1, 2}, 2}));
 }
 
+TEST(JobMeshes, ExpertsThatAreNotCutGoWithAnyOrder) {
+  for (const int64_t tp : {1, 2}) {
+    const JobMeshes meshes =
+        *Make({.world = 8, .tp = tp, .cp = 2, .etp = 1, .order = "dp-tp-cp"});
+    EXPECT_FALSE(meshes.experts_apart);
+    EXPECT_EQ(meshes.experts.cut_pieces, 1);
+  }
+}
+
 TEST(JobMeshes, RefusesToSumGradientsOfDifferentParts) {
   EXPECT_THAT(
       std::string(Make({.world = 4, .tp = 1, .etp = 2}).status().message()),
