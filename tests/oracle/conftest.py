@@ -1,8 +1,9 @@
-"""One zygote for all tests of this folder: its imports cost more than all of its worlds."""
+"""One zygote for all tests of this folder: its imports cost more than most of its worlds; and our side, built."""
 
 from __future__ import annotations
 
 import pathlib
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -10,10 +11,18 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from worlds import Worlds, worlds
+import layouts
+from worlds import ROOT, Worlds, worlds
 
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Worlds]:
     with worlds() as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def dynatrain() -> pathlib.Path:
+    build = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "//tools/cli:dynatrain"]
+    subprocess.run(build, cwd=ROOT, check=True, timeout=1800)
+    return layouts.BINARY

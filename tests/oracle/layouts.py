@@ -14,6 +14,7 @@ from worlds import ROOT, Json
 
 BINARY = ROOT / "bazel-bin" / "tools" / "cli" / "dynatrain"
 LIMIT_S = 60
+REFUSED = 3  # the exit code for a layout file that isn't what it should be
 
 
 class LayoutError(RuntimeError):
@@ -73,9 +74,9 @@ def listing(text: str, binary: pathlib.Path = BINARY) -> Json | RefusedByUs:
         file.write(text)
         file.flush()
         done = subprocess.run([binary, "layout", file.name, "-o", "json"], capture_output=True, text=True, timeout=LIMIT_S)
-    if done.returncode < 0:
-        raise LayoutError(f"{binary} died of signal {-done.returncode}: {done.stderr}")
+    if done.returncode == REFUSED:
+        return RefusedByUs(done.stderr.strip().removeprefix(f"dynatrain: {file.name}: "))
     if done.returncode:
-        return RefusedByUs(done.stderr.strip())
+        raise LayoutError(f"{binary} ended with {done.returncode}: {done.stderr}")
     answer: Json = json.loads(done.stdout)
     return answer
