@@ -60,6 +60,8 @@ def one_line(text: str) -> str:
 def table(found: list[Result]) -> Iterator[str]:
     """docs/oracle.md, but for the head."""
     built, refused = [r for r in found if not r.refused], [r for r in found if r.refused]
+    yield f"{sum(r.verdict.agrees for r in found)} of {len(found)} agree."
+    yield ""
     yield f"## {len(built)} configurations that it builds"
     yield ""
     yield "| case | configuration | compared | verdict |"
@@ -81,7 +83,7 @@ def table(found: list[Result]) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/oracle/all", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="REGEX", default="", help="the cases whose names match")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the table there, if all agree or not")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the table there, if all agree or not; not with --only")
     parser.add_argument("--reuse", type=pathlib.Path, metavar="FOLDER", help="keep the real jobs there, and take those that are "
                         "there: only ours is made anew, in seconds")
     parser.add_argument("--dynatrain", type=pathlib.Path, default=layouts.BINARY, metavar="PATH", help="default: %(default)s")
@@ -96,7 +98,7 @@ def main() -> int:
             print(f"       {line}", flush=True)
     failed = [r.case for r in found if not r.verdict.agrees]
     print(f"{len(found) - len(failed)} agree, {len(failed)} don't" + (f": {' '.join(failed)}" if failed else ""))
-    if arguments.write:
+    if arguments.write and not arguments.only:
         arguments.write.write_text((HERE / "head.md").read_text() + "\n" + "\n".join(table(found)) + "\n")
     return 1 if failed or not found else 0
 
