@@ -20,25 +20,25 @@ PodPhase PhaseOf(const Json& pod) {
 }
 
 const Json& Condition(const Json& pod, const char* type) {
-  static const auto* const none = new Json();
+  static const auto* const kNone = new Json();
   const Json& conditions = At(pod, "/status/conditions");
-  if (!conditions.is_array()) return *none;
+  if (!conditions.is_array()) return *kNone;
   for (const Json& condition : conditions) {
     if (TextAt(condition, "/type") == type) return condition;
   }
-  return *none;
+  return *kNone;
 }
 
 // The status of the container called `name` in list `list`.
 const Json& Container(const Json& pod, const char* list,
                       const std::string& name) {
-  static const auto* const none = new Json();
+  static const auto* const kNone = new Json();
   const Json& statuses = At(pod, list);
-  if (!statuses.is_array()) return *none;
+  if (!statuses.is_array()) return *kNone;
   for (const Json& status : statuses) {
     if (TextAt(status, "/name") == name) return status;
   }
-  return *none;
+  return *kNone;
 }
 
 std::string Join(const std::string& reason, const std::string& message) {

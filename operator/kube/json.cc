@@ -5,8 +5,8 @@ namespace {
 
 // A static, because callers hold a reference.
 const Json& Null() {
-  static const auto* const null = new Json(nullptr);
-  return *null;
+  static const auto* const kNull = new Json(nullptr);
+  return *kNull;
 }
 
 }  // namespace

@@ -9,20 +9,20 @@ std::string Resource::ApiVersion() const {
 }
 
 const Resource& Pods() {
-  static const auto* const resource = new Resource{"", "v1", "pods", "Pod"};
-  return *resource;
+  static const auto* const kResource = new Resource{"", "v1", "pods", "Pod"};
+  return *kResource;
 }
 
 const Resource& TrainingJobs() {
-  static const auto* const resource = new Resource{
+  static const auto* const kResource = new Resource{
       "dynatrain.io", "v1alpha1", "elastictrainingjobs", "ElasticTrainingJob"};
-  return *resource;
+  return *kResource;
 }
 
 const Resource& Events() {
-  static const auto* const resource =
+  static const auto* const kResource =
       new Resource{"events.k8s.io", "v1", "events", "Event"};
-  return *resource;
+  return *kResource;
 }
 
 std::string CollectionPath(const Resource& resource, absl::string_view ns) {

@@ -115,9 +115,9 @@ void LiveWithoutSpec(Round& round) {
 }  // namespace
 
 std::vector<Action> Decide(const Snapshot& snapshot) {
-  static const auto* const no_spec = new api::JobSpec();
+  static const auto* const kNoSpec = new api::JobSpec();
   const bool valid = snapshot.job.spec.ok();
-  Round round(snapshot, valid ? *snapshot.job.spec : *no_spec);
+  Round round(snapshot, valid ? *snapshot.job.spec : *kNoSpec);
   if (snapshot.job_gone || snapshot.job.metadata.deletion_time) {
     DismissPods(round, "the job is deleted");
     return std::move(round.actions);

@@ -522,11 +522,11 @@ bool FakeCluster::Settled(int pods) const {
 }
 
 const api::Condition& FakeCluster::condition(const std::string& type) const {
-  static const auto* const none = new api::Condition();
+  static const auto* const kNone = new api::Condition();
   for (const api::Condition& condition : job_.status.conditions) {
     if (condition.type == type) return condition;
   }
-  return *none;
+  return *kNone;
 }
 
 }  // namespace dynatrain::control

@@ -13,11 +13,11 @@ namespace {
 using ::testing::SizeIs;
 
 const Json& Job() {
-  static const auto* const job = new Json{
+  static const auto* const kJob = new Json{
       {"apiVersion", "dynatrain.io/v1alpha1"},
       {"kind", "ElasticTrainingJob"},
       {"metadata", {{"namespace", "n"}, {"name", "gpt"}, {"uid", "u"}}}};
-  return *job;
+  return *kJob;
 }
 
 class EventRecorderTest : public ::testing::Test {

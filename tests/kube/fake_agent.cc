@@ -34,9 +34,9 @@ constexpr char kManifest[] =
     R"({"axis":"dp","dim":0}]}]})";
 
 const std::string& ManifestDigest() {
-  static const auto* const digest =
+  static const auto* const kDigest =
       new std::string(api::DecodeManifest(kManifest).value().digest().Hex());
-  return *digest;
+  return *kDigest;
 }
 
 // Both sides of every rank of a transition say the same.
