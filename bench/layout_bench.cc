@@ -24,14 +24,19 @@ namespace {
 std::atomic<int64_t> allocations = 0;
 }  // namespace
 
-// Counts what the walk allocates.
-void* operator new(std::size_t bytes) {
+// Counts what the walk allocates. Not inlined: GCC 12 would take the free in
+// one for the wrong end of another's new.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace dynatrain::vps::megatron {
 namespace {
