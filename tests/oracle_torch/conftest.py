@@ -19,4 +19,4 @@ from workers import Workers  # noqa: E402
 
 @pytest.fixture(scope="session")
 def workers() -> Workers:
-    return Workers(preload=("warm", "pipeline_jobs"))
+    return Workers(preload=("warm", "pipeline_jobs", "checkpoint_jobs"))

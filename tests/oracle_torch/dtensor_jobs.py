@@ -34,18 +34,23 @@ def _fully_shard(model: Model, mesh: DeviceMesh, dim: int) -> None:
     fully_shard(model, **options)
 
 
+def parallelize(model: Model, mesh: dict[str, int], devices: DeviceMesh, fsdp: bool = True, shard_dim: int = 0) -> None:
+    """Of the axes, rep and dp are FSDP's (if `fsdp`), tp is tensor parallelism's."""
+    if "tp" in mesh:
+        _tensor_parallel(model, devices["tp"])
+    if fsdp:
+        data = tuple(axis for axis in ("rep", "dp") if axis in mesh)
+        _fully_shard(model, devices[data if len(data) > 1 else data[0]], shard_dim)
+
+
 def dump(rank: int, world: int, mesh: dict[str, int], model: dict[str, Any], fsdp: bool = True, shard_dim: int = 0,
          ddp: bool = False) -> dict[str, Any]:
-    """`mesh`: axes slowest first; of them rep and dp are FSDP's (if `fsdp`), tp is tensor parallelism's."""
+    """`mesh`: axes slowest first."""
     made = Model(**model)
     codes = Codes.of_model(made)
     codes.fill(made)
     devices = init_device_mesh("cpu", tuple(mesh.values()), mesh_dim_names=tuple(mesh))
-    if "tp" in mesh:
-        _tensor_parallel(made, devices["tp"])
-    if fsdp:
-        data = tuple(axis for axis in ("rep", "dp") if axis in mesh)
-        _fully_shard(made, devices[data if len(data) > 1 else data[0]], shard_dim)
+    parallelize(made, mesh, devices, fsdp, shard_dim)
     whole: nn.Module = made
     if ddp:
         whole = DistributedDataParallel(made).module
