@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/status_macros.h"
 #include "vps/layout/sharding.h"
+#include "vps/layout/split_cuts.h"
 #include "vps/layout/torch/dtensor_placement.h"
 
 namespace dynatrain::api {

@@ -95,8 +95,8 @@ TEST(NamedLayout, NeedsTheAxesThatSplit) {
       MakeLayout(mesh, *Manifest::Create({Tensor("w", {4}, {{"tp", 0}})}));
   EXPECT_EQ(layout.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(layout.status().message()),
-              HasSubstr("tensor w/param is split by axis \"tp\", which mesh "
-                        "dp2 does not have"));
+              HasSubstr("tensor w/param: splits[0]: axis \"tp\" is none of "
+                        "mesh dp2"));
 }
 
 TEST(NamedLayout, GivesOnePlacementToTensorsThatAreCutAlike) {

@@ -115,28 +115,4 @@ absl::StatusOr<std::vector<Cut>> CutsOfPlacements(
   return cuts;
 }
 
-absl::StatusOr<std::vector<Cut>> CutsOfSplits(const Mesh& mesh, int dims,
-                                              absl::Span<const Split> splits) {
-  std::vector<Cut> cuts;
-  unsigned used = 0;  // a bit per axis
-  for (size_t i = 0; i < splits.size(); ++i) {
-    const std::string field = absl::StrCat("splits[", i, "]");
-    const std::optional<int> axis = mesh.AxisIndex(splits[i].axis);
-    if (!axis.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          field, ": axis \"", absl::CHexEscape(splits[i].axis.substr(0, 64)),
-          "\" is none of mesh ", mesh.DebugString()));
-    }
-    if ((used >> *axis & 1) != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ": axis ", splits[i].axis, " splits already"));
-    }
-    used |= 1u << *axis;
-    RETURN_IF_ERROR(CheckDim(splits[i].dim, dims), field);
-    if (mesh.size(*axis) == 1) continue;  // cuts nothing
-    cuts.push_back({.group = {.axes = {*axis}}, .dim = splits[i].dim});
-  }
-  return cuts;
-}
-
 }  // namespace dynatrain::vps

@@ -14,7 +14,7 @@
 // FSDP2 over tensor parallelism reports (_StridedShard(0, split_factor = tp),
 // Shard(0)) on (dp, tp), but cuts in another order: tp first, then dp what tp
 // left. Both hold the same as long as all pieces are even, and differ where
-// they aren't; CutsOfSplits says what FSDP2 does.
+// they aren't; CutsOfSplits (split_cuts.h) says what FSDP2 does.
 #ifndef VPS_LAYOUT_TORCH_DTENSOR_PLACEMENT_H_
 #define VPS_LAYOUT_TORCH_DTENSOR_PLACEMENT_H_
 
@@ -27,7 +27,6 @@
 #include "absl/types/span.h"
 #include "vps/layout/mesh.h"
 #include "vps/layout/placement.h"
-#include "vps/layout/sharding.h"
 
 namespace dynatrain::vps {
 
@@ -56,13 +55,6 @@ std::string DebugString(const DTensorPlacement& placement);
 // below 1.
 absl::StatusOr<std::vector<Cut>> CutsOfPlacements(
     const Mesh& mesh, int dims, absl::Span<const DTensorPlacement> placements);
-
-// The cuts of a sharding by named axes, applied in the order of its splits:
-// what FSDP2, HSDP and tensor parallelism do to a tensor, whatever they report.
-// Returns kInvalidArgument naming the split if `mesh` has no such axis, an axis
-// splits twice, or a dim isn't one of the tensor's.
-absl::StatusOr<std::vector<Cut>> CutsOfSplits(const Mesh& mesh, int dims,
-                                              absl::Span<const Split> splits);
 
 inline std::ostream& operator<<(std::ostream& out,
                                 const DTensorPlacement& placement) {

@@ -73,19 +73,5 @@ TEST(CutsOfPlacements, RefuseNamingThePlacement) {
       "split_factor 0 is below 1");
 }
 
-TEST(CutsOfSplits, AreInTheOrderOfTheSplits) {
-  EXPECT_THAT(*CutsOfSplits(DpTp(), 1, {{"tp", 0}, {"dp", 0}}),
-              ElementsAre(Cut{.group = {{1}}, .dim = 0},
-                          Cut{.group = {{0}}, .dim = 0}));
-}
-
-TEST(CutsOfSplits, RefuseNamingTheSplit) {
-  ExpectRefused(CutsOfSplits(DpTp(), 1, {{"tp", 0}, {"ep", 0}}),
-                "splits[1]: axis \"ep\" is none of mesh dp2,tp4");
-  ExpectRefused(CutsOfSplits(DpTp(), 1, {{"tp", 0}, {"tp", 0}}),
-                "splits[1]: axis tp splits already");
-  ExpectRefused(CutsOfSplits(DpTp(), 1, {{"tp", 1}}), "splits[0]: dim 1");
-}
-
 }  // namespace
 }  // namespace dynatrain::vps

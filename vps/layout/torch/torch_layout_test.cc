@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "vps/layout/split_cuts.h"
 #include "vps/layout/torch/dtensor_placement.h"
 
 namespace dynatrain::vps {
