@@ -3,6 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+// The attributes that ask for wide vectors are gcc's; what clang builds, for
+// its checks, sums the portable way.
+#if defined(__x86_64__) && !defined(__clang__)
+#define DYNATRAIN_WIDE_SUMS 1
+#else
+#define DYNATRAIN_WIDE_SUMS 0
+#endif
+
 namespace dynatrain::transition {
 namespace {
 
@@ -91,7 +99,7 @@ uint64_t SumPortable(const Row& row, int64_t item_bytes, uint64_t seed) {
   return SumItems(row, item_bytes, seed);
 }
 
-#if defined(__x86_64__)
+#if DYNATRAIN_WIDE_SUMS
 // -O3 in the attribute: -O2 of gcc 12 vectorizes only loops of known count.
 __attribute__((target("avx2"), optimize("O3"))) uint64_t SumAvx2(
     const Row& row, int64_t item_bytes, uint64_t seed) {
@@ -109,7 +117,7 @@ SumAvx512(const Row& row, int64_t item_bytes, uint64_t seed) {
 // Chosen by the processor at run time, not by an ifunc: those are resolved
 // before a sanitizer's runtime is ready.
 SumFunction ChooseSum() {
-#if defined(__x86_64__)
+#if DYNATRAIN_WIDE_SUMS
   if (__builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw")) {
