@@ -75,7 +75,7 @@ absl::StatusOr<MegatronConfig> MegatronConfig::Create(MegatronOptions options) {
 absl::StatusOr<Pipeline> MegatronConfig::PipelineOf(
     const ModelConfig& model) const {
   if (model->mamba.has_value()) RETURN_IF_ERROR(ValidateHybrid(options_));
-  return Pipeline::Create({
+  const Pipeline::Options options = {
       .layers = model->layers,
       .pp = ranks_.pp(),
       .vpp = options_.vpp,
@@ -85,7 +85,16 @@ absl::StatusOr<Pipeline> MegatronConfig::PipelineOf(
       .account_for_loss = options_.account_for_loss,
       .layout = options_.pipeline_layout,
       .mtp_layers = model->mtp_layers,
-  });
+  };
+  ASSIGN_OR_RETURN(Pipeline pipeline, Pipeline::Create(options));
+  if (options_.overlap_param_gather_with_optimizer_step &&
+      pipeline.vpp() == 1) {
+    // The second of its two optimizers has all chunks but the first.
+    return absl::InvalidArgumentError(
+        "overlap_param_gather_with_optimizer_step needs a vpp above 1 "
+        "(interleaved pipeline)");
+  }
+  return pipeline;
 }
 
 std::optional<int64_t> MegatronConfig::BucketSize(int stage, int chunk) const {

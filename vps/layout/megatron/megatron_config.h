@@ -66,8 +66,9 @@ class MegatronConfig {
   const MegatronOptions* operator->() const { return &options_; }
   const Ranks& ranks() const { return ranks_; }
 
-  // The pipeline of a model; kInvalidArgument as Pipeline::Create, and for a
-  // Mamba hybrid that is cut into more than plain or uneven stages.
+  // The pipeline of a model; kInvalidArgument as Pipeline::Create, for a Mamba
+  // hybrid that is cut into more than plain or uneven stages, and for
+  // overlap_param_gather_with_optimizer_step with one chunk per stage.
   absl::StatusOr<Pipeline> PipelineOf(const ModelConfig& model) const;
 
   // Elements at which a bucket of this model chunk is closed; nullopt: it has

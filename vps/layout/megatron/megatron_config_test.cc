@@ -69,6 +69,20 @@ TEST(MegatronConfig, MakesThePipelineOfAModel) {
   EXPECT_EQ(pipeline.chunk(1, 0), (ModelChunk{2, 4, 1}));
 }
 
+TEST(MegatronConfig, OverlapsTheGatherOnlyInAnInterleavedPipeline) {
+  const ModelConfig model = *ModelConfig::Create(
+      {.hidden = 8, .layers = 4, .heads = 4, .ffn = 16, .vocabulary = 32});
+  MegatronOptions options = {.ranks = {.world = 2, .pp = 2},
+                             .overlap_grad_reduce = true,
+                             .overlap_param_gather_with_optimizer_step = true};
+  const auto refused = MegatronConfig::Create(options)->PipelineOf(model);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("needs a vpp above 1"));
+  options.vpp = 2;
+  EXPECT_TRUE(MegatronConfig::Create(options)->PipelineOf(model).ok());
+}
+
 TEST(MegatronConfig, HybridsAreCutInPlainStagesAndMadeByTransformerEngine) {
   ModelNumbers numbers = FamilyFeatures(Family::kMambaHybrid);
   numbers.hidden = 8;

@@ -98,6 +98,15 @@ absl::StatusOr<Counts> UnevenCounts(const Options& options) {
         "first_stage_layers and last_stage_layers are both set, but pp 1 has "
         "only one stage; leave both out");
   }
+  // get_transformer_layer_offset divides by the number of middle stages.
+  if (has_first && has_last && options.pp == 2 && options.vpp > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "first_stage_layers and last_stage_layers are both set at pp 2 with "
+        "vpp ",
+        options.vpp,
+        ", where Megatron divides by the number of stages between them; leave "
+        "out one of them"));
+  }
   int64_t first = 0;
   int64_t last = 0;
   if (has_first) {
