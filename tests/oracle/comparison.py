@@ -8,6 +8,7 @@ exactly once; and at each place the hash of the element that the layout says is 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,7 +57,7 @@ def differences(ours: Json, truth: Truth) -> tuple[list[str], Counts]:
 
 
 def summed_apart(truth: Truth) -> str:
-    """The first parameter whose gradients are summed over ranks that don't hold the same part of it; "" if there is none.
+    """Whether gradients are summed over ranks that don't hold the same part of a parameter: the first such; "" if there is none.
 
     Megatron builds such jobs: it asks nobody whether experts that lie in the buffer of dense parameters are cut as these are.
     """
@@ -68,8 +69,18 @@ def summed_apart(truth: Truth) -> str:
             for name in (tensor["live_name"] for tensor in buffer["tensors"]):
                 other = next((other for other in group if held[other].get(name) != held[rank["rank"]][name]), None)
                 if other is not None:
-                    return f"{name} on ranks {rank['rank']} and {other}"
+                    return f"sums gradients of different elements: {name} on ranks {rank['rank']} and {other}"
     return ""
+
+
+def other_layers(truth: Truth, layers: int) -> str:
+    """Whether Megatron built another number of layers than it was asked for, as it does if uneven stages don't add up."""
+    ranks = truth.listing["ranks"]
+    built: list[int] = []
+    for stage in ranks[0]["groups"]["pp"]:
+        names = [entry["name"] for entry in ranks[stage]["tensors"]]
+        built += sorted({int(found[1]) for name in names if (found := re.match(r"decoder\.layers\.(\d+)\.", name))})
+    return "" if sorted(built) == list(range(layers)) else f"builds other layers than {layers}: {built}"
 
 
 def tensor_differences(ours: list[Json], real: list[Json], values: hashing.Values, counts: Counts) -> Iterator[str]:

@@ -3,6 +3,7 @@
     tests/oracle/all                      # all, as a table on the terminal
     tests/oracle/all --only 'llama|order' # the cases whose names match
     tests/oracle/all --write docs/oracle.md
+    tests/oracle/all --random 100 --seed 7  # as many random ones instead
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def judge(running: Worlds, c: Configuration, word: str, binary: pathlib.Path) ->
     """The verdict; an oracle that fails is a disagreement, since nothing was shown."""
     try:
         real = running.run(c)
-        verdict = verdicts.compare(real, layouts.listing(layouts.layout_file(c), binary), word)
+        verdict = verdicts.compare(c, real, layouts.listing(layouts.layout_file(c), binary), word)
     except (worlds.OracleError, layouts.LayoutError) as error:
         return Verdict(False, f"not compared: {error}"), None
     return verdict, real if isinstance(real, Refused) else None
@@ -83,12 +84,15 @@ def table(found: list[Result]) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/oracle/all", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="REGEX", default="", help="the cases whose names match")
-    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the table there, if all agree or not; not with --only")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the table of all there, whether they agree or not")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="compare so many random configurations instead")
+    parser.add_argument("--seed", type=int, default=matrix.SEED, metavar="N", help="of the random ones; default: %(default)s")
     parser.add_argument("--reuse", type=pathlib.Path, metavar="FOLDER", help="keep the real jobs there, and take those that are "
                         "there: only ours is made anew, in seconds")
     parser.add_argument("--dynatrain", type=pathlib.Path, default=layouts.BINARY, metavar="PATH", help="default: %(default)s")
     arguments = parser.parse_args()
-    cases = {name: c for name, c in {**matrix.read(), **matrix.read("refused.txt")}.items() if re.search(arguments.only, name)}
+    known = matrix.random_cases(arguments.random, arguments.seed) if arguments.random else {**matrix.read(), **matrix.read("refused.txt")}
+    cases = {name: c for name, c in known.items() if re.search(arguments.only, name)}
     found = []
     for result in results(cases, arguments.dynatrain, arguments.reuse):
         found.append(result)
@@ -96,9 +100,11 @@ def main() -> int:
               f"     {result.verdict.text}", flush=True)
         for line in result.verdict.differences[:8]:
             print(f"       {line}", flush=True)
+        if not result.verdict.agrees:
+            print(f"     tests/oracle/megatron {matrix.words(result.configuration)}", flush=True)
     failed = [r.case for r in found if not r.verdict.agrees]
     print(f"{len(found) - len(failed)} agree, {len(failed)} don't" + (f": {' '.join(failed)}" if failed else ""))
-    if arguments.write and not arguments.only:
+    if arguments.write and not arguments.only and not arguments.random:
         arguments.write.write_text((HERE / "head.md").read_text() + "\n" + "\n".join(table(found)) + "\n")
     return 1 if failed or not found else 0
 

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TP_PP_DP = "tp-cp-ep-pp-dp"
 SEED = 20261130
 SAMPLES = 20_000
-WIDEST = 16  # ranks of a world
+WIDEST, DEEPEST = 16, 24  # ranks of a world and layers of a model: what this machine carries with ease
 
 Pair = tuple[tuple[str, str], tuple[str, str]]
 
@@ -123,6 +123,34 @@ def valid(c: Configuration) -> bool:
 
 def possible(rng: random.Random) -> Iterator[Configuration]:
     return (c for c in (sample(rng) for _ in range(SAMPLES)) if valid(c))
+
+
+def random_cases(count: int, seed: int) -> dict[str, Configuration]:
+    """Configurations beyond the matrix, with other numbers of the model too; most of them are refused."""
+    rng = random.Random(seed)
+    cases: dict[str, Configuration] = {}
+    while len(cases) < count:
+        c = vary(rng, sample(rng))
+        # Megatron lets one stage that is both first and last pass if two negative numbers divide; ours always says what is wrong.
+        senseless = c.pp == 1 and c.first_stage_layers and c.last_stage_layers
+        if c.world <= WIDEST and c.model.layers <= DEEPEST and not senseless:
+            cases[f"random{len(cases)}"] = c
+    return cases
+
+
+def vary(rng: random.Random, c: Configuration) -> Configuration:
+    """Other numbers for what the matrix keeps fixed."""
+    m, latent = c.model, c.model.latent
+    m = dataclasses.replace(
+        m, hidden=rng.choice([24, 48, 60]), ffn=rng.choice([24, 60, 96, 100]), vocab=rng.randrange(50, 600),
+        vocab_multiple=rng.choice([1, 8, 64]), qkv_bias=rng.random() < 0.2 and not latent, groups=m.heads if latent else m.groups,
+        mtp_layers=int(rng.random() < 0.2 and not m.tied), head_dim=rng.choice([0, 6, 8]), kv_rank=rng.choice([14, 20]),
+        q_rank=rng.choice([0, 24]))
+    if m.experts:
+        shared = rng.choice([0, 0, 24])
+        m = dataclasses.replace(m, experts=rng.choice([4, 6, 8]), shared_ffn=shared, shared_gate=bool(shared) and rng.random() < 0.3,
+                                first_dense=rng.choice([0, 0, 1]), expert_bias=rng.random() < 0.5)
+    return dataclasses.replace(c, model=m, bucket_size=rng.choice([0, 64, 333, 500, 5000]), overlap_step=rng.random() < 0.1)
 
 
 def words(c: Configuration) -> str:

@@ -52,7 +52,7 @@ def run(c: Configuration, arguments: argparse.Namespace) -> int:
             show(real)
     if arguments.no_compare:
         return 0
-    verdict = verdicts.compare(real, layouts.listing(ours, arguments.dynatrain))
+    verdict = verdicts.compare(c, real, layouts.listing(ours, arguments.dynatrain))
     print(verdict.text + (f": {verdict.counts.text()}" if verdict.counts else ""))
     if isinstance(real, worlds.Refused):
         print(f"  Megatron: {real.reason}\n  ours:     {verdict.our_reason}")

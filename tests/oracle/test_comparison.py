@@ -12,7 +12,7 @@ import configuration
 import hashing
 import numpy as np
 import pytest
-from comparison import differences, summed_apart
+from comparison import differences, other_layers, summed_apart
 from worlds import Truth, Worlds
 
 Json = dict[str, Any]
@@ -219,4 +219,12 @@ def test_a_job_that_sums_gradients_of_different_parts_is_known(running: Worlds, 
     # Without expert parallelism Megatron sums experts over the ranks of dense parameters, which may hold other parts of them.
     mixed = running.run(configuration.parse(["--world", "2", "--etp", "2", "--experts", "2", "--layers", "1"]))
     assert isinstance(mixed, Truth)
-    assert summed_apart(mixed) == "0/decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight on ranks 0 and 1"
+    assert not other_layers(mixed, 1)
+    assert summed_apart(mixed) == ("sums gradients of different elements: "
+                                   "0/decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight on ranks 0 and 1")
+
+
+def test_a_job_with_other_layers_than_asked_for_is_known(running: Worlds) -> None:
+    more = running.run(configuration.parse(["--world", "4", "--pp", "4", "--first-stage-layers", "3", "--last-stage-layers", "3"]))
+    assert isinstance(more, Truth)
+    assert other_layers(more, 4) == "builds other layers than 4: [0, 1, 2, 1, 2, 3]"

@@ -24,7 +24,7 @@ SHORT = [
 @pytest.mark.parametrize("case", SHORT)
 def test_a_job_is_as_we_say(running: Worlds, dynatrain: pathlib.Path, case: str) -> None:
     real, ours = running.run(CASES[case]), layouts.listing(layouts.layout_file(CASES[case]), dynatrain)
-    verdict = verdicts.compare(real, ours, matrix.expected_word(case))
+    verdict = verdicts.compare(CASES[case], real, ours, matrix.expected_word(case))
     assert verdict.agrees, "\n".join([CASES[case].label(), verdict.text, *verdict.differences[:10]])
 
 
