@@ -120,11 +120,16 @@ absl::Status CheckMamba(const ModelConfig& config, int64_t tp) {
                                                  "; ", Nearest(groups, tp)));
 }
 
-absl::Status CheckExperts(const ModelConfig& config, int64_t ep) {
+absl::Status CheckExperts(const ModelConfig& config, int64_t ep, int64_t etp) {
   if (!config->experts.has_value()) {
     if (ep == 1) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
         "ep is ", ep, ", but the model has no experts; ep must be 1"));
+  }
+  if (config->bias && etp != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "etp is ", etp, ", but bias in experts is only supported when etp is ",
+        "1; give etp 1, or a model without bias"));
   }
   const int64_t count = config->experts->count;
   if (count % ep == 0) return absl::OkStatus();
@@ -172,7 +177,7 @@ absl::Status CheckTensorParallel(const ModelConfig& config,
                                  LayerSpec spec, const TensorSizes& sizes) {
   RETURN_IF_ERROR(CheckAttention(config, sizes.tp));
   RETURN_IF_ERROR(CheckMamba(config, sizes.tp));
-  RETURN_IF_ERROR(CheckExperts(config, sizes.ep));
+  RETURN_IF_ERROR(CheckExperts(config, sizes.ep, sizes.etp));
   for (const ModelTensor& tensor : tensors) {
     if (tensor.pad_from.has_value()) continue;
     RETURN_IF_ERROR(CheckTensor(tensor, CutOf(tensor, spec), sizes));

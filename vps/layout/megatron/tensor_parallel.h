@@ -45,9 +45,10 @@ struct TensorSizes {
 // OK if each rank gets the same share: kInvalidArgument naming the field, its
 // value and the nearest valid ones if tp does not divide heads or Mamba's
 // groups, query groups neither divide nor are divided by tp, ep does not divide
-// the experts (or is above 1 without any), or tp or etp does not divide a block
-// of a tensor that it cuts. `tensors` are TensorsOf(config); vocabulary tensors
-// are left out, since they are padded.
+// the experts (or is above 1 without any), experts have biases and etp is above
+// 1, or tp or etp does not divide a block of a tensor that it cuts. `tensors`
+// are TensorsOf(config); vocabulary tensors are left out, since they are
+// padded.
 absl::Status CheckTensorParallel(const ModelConfig& config,
                                  absl::Span<const ModelTensor> tensors,
                                  LayerSpec spec, const TensorSizes& sizes);

@@ -172,6 +172,9 @@ TEST(TensorParallel, RefusesUnequalSharesAndSaysWhatWouldDo) {
        {.ep = 4},
        "experts.count 6 is not divisible by ep 4; "
        "the nearest that are: 4 and 8"},
+      {With(experts(6, 64), [](ModelNumbers& n) { n.bias = true; }),
+       {.etp = 2},
+       "etp is 2, but bias in experts is only supported when etp is 1"},
       {experts(6, 63), {.etp = 2}, "experts.ffn: 63 is not divisible by etp 2"},
       {With(Small(),
             [](ModelNumbers& n) {
