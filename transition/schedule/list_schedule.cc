@@ -145,11 +145,9 @@ class Scheduler {
     }
   }
 
-  // The port is idle: it may be matched now, and must be later.
+  // The port is idle: it may be matched now.
   void Freed(PortRef port) {
-    if (graph_.load(port, now_) == 0) return;
-    freed_.push_back(port);
-    events_.push({.time = now_ + graph_.slack(port, now_), .port = port});
+    if (graph_.load(port, now_) > 0) freed_.push_back(port);
   }
 
   // Most left first, so that whoever has least slack chooses first.
@@ -174,8 +172,13 @@ class Scheduler {
     SortFreed();
     for (const PortRef port : freed_) {
       if (!graph_.idle(port)) continue;
-      const int edge = graph_.BestIdleEdge(port, now_);
+      const int edge = graph_.BestIdleEdge(port);
       if (edge >= 0) Start(edge);
+    }
+    // Who stays idle must work later.
+    for (const PortRef port : freed_) {
+      if (!graph_.idle(port)) continue;
+      events_.push({.time = now_ + graph_.slack(port, now_), .port = port});
     }
     freed_.clear();
   }

@@ -28,8 +28,8 @@ class PortGraph {
     int64_t left = 0;         // when it last started or stopped
   };
 
-  // `edges` with positive `left`, no pair twice. `horizon` >= the load of each
-  // port.
+  // `edges` with positive `left`, ascending by ports, no pair twice. `horizon`
+  // >= the load of each port.
   PortGraph(int num_ports, std::vector<Edge> edges, int64_t horizon);
 
   const Edge& edge(int edge) const { return edges_[edge]; }
@@ -57,9 +57,10 @@ class PortGraph {
   // REQUIRES: it runs.
   void Stop(int edge, int64_t now);
 
-  // The edge from an idle port to that idle port across with the most left;
-  // -1 if there is none.
-  int BestIdleEdge(PortRef port, int64_t now);
+  // The edge from an idle port to that idle port across with the most left, the
+  // first of equals; -1 if there is none. O(edges of the port), or less where
+  // few ports are idle.
+  int BestIdleEdge(PortRef port) const;
 
   // Edges to start, and between them edges to stop, so that the idle port
   // `from` runs: an alternating path whose first edge starts at `from`, and
@@ -70,22 +71,32 @@ class PortGraph {
 
  private:
   struct Vertex {
-    std::vector<int> edges;  // with units left, besides some that have ended
-    int64_t left = 0;        // when it last started or stopped
+    // By the port across, ascending; with units left, but for `num_ended`.
+    std::vector<int> edges;
+    int num_ended = 0;
+    int64_t left = 0;  // when it last started or stopped
     int running = -1;
+    int idle_place = -1;  // in idle_; -1 if it runs or has nothing left
   };
 
   const Vertex& at(PortRef port) const {
     return vertices_[port.side][port.port];
   }
   Vertex& at(PortRef port) { return vertices_[port.side][port.port]; }
-  // Drops edges that have ended.
-  void Tidy(Vertex& vertex);
+  // Takes note that an edge of the vertex has ended; drops such edges once they
+  // are half of all, so that passing over them and dropping them are both
+  // cheap.
+  void Ended(Vertex& vertex);
+  void AddIdle(PortRef port);
+  void RemoveIdle(PortRef port);
+  // The edge between a port and one across; -1 if there is none. O(log edges).
+  int EdgeTo(const Vertex& vertex, Side across, int port) const;
 
   const int64_t horizon_;
   std::vector<Edge> edges_;
   std::vector<int64_t> since_;
   std::array<std::vector<Vertex>, 2> vertices_;
+  std::array<std::vector<int>, 2> idle_;  // ports with units left, in any order
   // For FindPath: the search in which a port was last reached, and by which
   // edge.
   int64_t search_ = 0;
