@@ -4,7 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "transition/plan/world.h"
-#include "vps/layout/boxes.h"
+#include "vps/layout/layout.h"
+#include "vps/model/tensor_spec.h"
 
 namespace dynatrain::runtime {
 namespace {
@@ -17,13 +18,13 @@ json TensorsToBind(const transition::World& world, int rank) {
   if (rank < 0) return tensors;
   for (int i = 0; i < world.layout().num_tensors(); ++i) {
     const vps::TensorSpec& spec = world.layout().tensor(i);
-    const vps::Box box = vps::LocalBox(world.layout(), rank, i);
+    const auto shape = world.layout().LocalShapeOf(rank, i, /*copy=*/0);
+    if (!shape.has_value()) continue;
     tensors.push_back(
         {{"index", i},
          {"name", spec.name()},
          {"state", spec.state()},
-         {"local_shape",
-          std::vector<int64_t>(box.shape().begin(), box.shape().end())}});
+         {"local_shape", std::vector<int64_t>(shape->begin(), shape->end())}});
   }
   return tensors;
 }

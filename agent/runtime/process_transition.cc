@@ -95,12 +95,10 @@ ProcessTransition::ProcessTransition(api::TransitionOrder order,
       input_(std::move(input)),
       plan_(std::move(plan)) {
   if (plan_.source_rank >= 0) {
-    source_.emplace(input_.source().layout(), plan_.source_rank,
-                    BindingSide::kSource);
+    source_.emplace(input_, plan_.source_rank, BindingSide::kSource);
   }
   if (plan_.target_rank >= 0) {
-    target_.emplace(input_.target().layout(), plan_.target_rank,
-                    BindingSide::kTarget);
+    target_.emplace(input_, plan_.target_rank, BindingSide::kTarget);
   }
 }
 
@@ -163,7 +161,7 @@ absl::Status ProcessTransition::Bind(BindingSide side, int64_t tensor,
                      side == BindingSide::kSource ? "source" : "target",
                      " world of generation ", order_.generation));
   }
-  return bindings->Bind(tensor, data, shape, strides_bytes);
+  return bindings->Bind(tensor, /*copy=*/0, data, shape, strides_bytes);
 }
 
 absl::Status ProcessTransition::PutBlob(transition::BlobKind kind,

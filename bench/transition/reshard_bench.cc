@@ -87,8 +87,9 @@ void OnAll(std::vector<Rank>& ranks, const std::function<void(Rank&)>& work) {
 void Bind(Bindings& bindings, std::byte* memory,
           const std::vector<int64_t>& shape) {
   for (int t = 0; t < kTensors; ++t) {
-    const absl::Status bound = bindings.Bind(
-        t, memory + t * shape[0] * shape[1] * 4, shape, {shape[1] * 4, 4});
+    const absl::Status bound =
+        bindings.Bind(t, /*copy=*/0, memory + t * shape[0] * shape[1] * 4,
+                      shape, {shape[1] * 4, 4});
     Check(bound);
   }
 }
@@ -108,10 +109,8 @@ void Run(int num_ranks, bool one_pod) {
     rank.plan = PlanForProcess(input, options.process_id).value();
     rank.source = bench::Allocate(each);
     rank.target = bench::Allocate(each);
-    rank.sources = std::make_unique<Bindings>(input.source().layout(), i,
-                                              BindingSide::kSource);
-    rank.targets = std::make_unique<Bindings>(input.target().layout(), i,
-                                              BindingSide::kTarget);
+    rank.sources = std::make_unique<Bindings>(input, i, BindingSide::kSource);
+    rank.targets = std::make_unique<Bindings>(input, i, BindingSide::kTarget);
     Bind(*rank.sources, rank.source, {kEdge / num_ranks, kEdge});
     Bind(*rank.targets, rank.target, {kEdge, kEdge / num_ranks});
   }

@@ -161,6 +161,15 @@ void Unpack(absl::Span<const std::byte> from, RunView to, int64_t begin) {
               from.size());
 }
 
+void FillWithZero(RunView view) {
+  const int64_t size = view.run->num_bytes();
+  for (int64_t begin = 0; begin < size;) {
+    const absl::Span<std::byte> bytes = ContiguousAt(view, begin, size - begin);
+    std::memset(bytes.data(), 0, bytes.size());
+    begin += static_cast<int64_t>(bytes.size());
+  }
+}
+
 absl::Span<const std::byte> ContiguousAt(ConstRunView view, int64_t begin,
                                          int64_t limit) {
   if (begin >= view.run->num_bytes()) return {};

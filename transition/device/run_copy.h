@@ -38,6 +38,9 @@ void Unpack(absl::Span<const std::byte> from, RunView to, int64_t begin);
 // Bytes [begin, begin + size) of `from` into the same bytes of `to`.
 void CopyRun(ConstRunView from, RunView to, int64_t begin, int64_t size);
 
+// Makes all bytes of the region 0.
+void FillWithZero(RunView view);
+
 // The bytes from `begin` on that lie contiguous in memory, at most `limit`;
 // empty only at the run's end.
 absl::Span<const std::byte> ContiguousAt(ConstRunView view, int64_t begin,

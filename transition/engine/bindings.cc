@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "vps/layout/boxes.h"
+#include "vps/layout/layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -36,71 +38,138 @@ bool MayOverlap(absl::Span<const int64_t> shape,
   return false;
 }
 
-}  // namespace
-
-Bindings::Bindings(vps::Layout layout, int rank, BindingSide side)
-    : layout_(std::move(layout)), rank_(rank), side_(side) {}
-
-std::string Bindings::Describe(int64_t tensor) const {
-  return absl::StrCat(side_ == BindingSide::kSource ? "source" : "target",
-                      " tensor ", layout_.tensor(tensor).Id());
+// The region of the copy in which all of `box` lies.
+std::optional<vps::OwnedRegion> RegionWith(const vps::Layout& layout, int rank,
+                                           int tensor, int copy,
+                                           const vps::Box& box) {
+  std::optional<vps::OwnedRegion> found;
+  layout.ForEachRegionOf(rank, tensor, [&](const vps::OwnedRegion& region) {
+    if (region.copy == copy && region.global.Contains(box)) found = region;
+  });
+  return found;
 }
 
-absl::Status Bindings::Bind(int64_t tensor, void* data,
+// Strides of a region in memory, and where its first element lies.
+struct Place {
+  absl::InlinedVector<int64_t, 4> strides_bytes;
+  int64_t offset_bytes = 0;
+};
+
+// `region` counts elements of memory without gaps: of a row-major tensor, or of
+// a shard. What is bound has strides of its own.
+Place PlaceOf(const vps::OwnedRegion& region, bool is_flat,
+              absl::Span<const int64_t> shape,
+              absl::Span<const int64_t> strides_bytes) {
+  Place place;
+  if (is_flat) {
+    place.offset_bytes = region.offset * strides_bytes[0];
+    for (int d = 0; d < region.global.dims(); ++d) {
+      place.strides_bytes.push_back(region.strides[d] * strides_bytes[0]);
+    }
+    return place;
+  }
+  for (int d = 0; d < region.global.dims(); ++d) {
+    const int64_t index = region.offset / region.strides[d] % shape[d];
+    place.offset_bytes += index * strides_bytes[d];
+    place.strides_bytes.push_back(strides_bytes[d]);
+  }
+  return place;
+}
+
+}  // namespace
+
+Bindings::Bindings(PlanInput input, int rank, BindingSide side)
+    : input_(std::move(input)), rank_(rank), side_(side) {}
+
+std::string Bindings::Describe(int64_t tensor, int copy) const {
+  return absl::StrCat(side_ == BindingSide::kSource ? "source" : "target",
+                      " tensor ", layout().tensor(tensor).Id(),
+                      copy == 0 ? "" : absl::StrCat(" copy ", copy));
+}
+
+absl::Status Bindings::Bind(int64_t tensor, int copy, void* data,
                             absl::Span<const int64_t> shape,
                             absl::Span<const int64_t> strides_bytes) {
-  if (tensor < 0 || tensor >= layout_.num_tensors()) {
+  if (tensor < 0 || tensor >= layout().num_tensors()) {
     return absl::InvalidArgumentError(absl::StrCat("there is no tensor ",
                                                    tensor, "; the layout has ",
-                                                   layout_.num_tensors()));
+                                                   layout().num_tensors()));
   }
-  const vps::Box box = vps::LocalBox(layout_, rank_, tensor);
-  if (shape != box.shape()) {
+  const auto wrong = [&](const auto&... what) {
     return absl::InvalidArgumentError(
-        absl::StrCat(Describe(tensor), ": local shape is ", ShapeText(shape),
-                     ", but rank ", rank_, " holds ", ShapeText(box.shape())));
+        absl::StrCat(Describe(tensor, copy), ": ", what...));
+  };
+  if (copy < 0 || copy >= layout().num_copies(tensor)) {
+    return wrong("there are ", layout().num_copies(tensor), " copies");
+  }
+  const std::optional<vps::LocalShape> own =
+      layout().LocalShapeOf(rank_, tensor, copy);
+  if (!own.has_value()) return wrong("rank ", rank_, " does not hold it");
+  if (shape != absl::MakeConstSpan(*own)) {
+    return wrong("local shape is ", ShapeText(shape), ", but rank ", rank_,
+                 " holds ", ShapeText(*own));
   }
   if (strides_bytes.size() != shape.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Describe(tensor), ": ", strides_bytes.size(),
-                     " strides for ", shape.size(), " dims"));
+    return wrong(strides_bytes.size(), " strides for ", shape.size(), " dims");
   }
-  const int64_t item_bytes = layout_.tensor(tensor).item_bytes();
-  if (data == nullptr && !box.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Describe(tensor), ": the address is null"));
+  const bool empty = absl::c_linear_search(shape, 0);
+  if (data == nullptr && !empty) return wrong("the address is null");
+  if (side_ == BindingSide::kTarget && !empty &&
+      MayOverlap(shape, strides_bytes, layout().tensor(tensor).item_bytes())) {
+    return wrong("elements overlap in memory: shape ", ShapeText(shape),
+                 ", strides ", ShapeText(strides_bytes), " bytes");
   }
-  if (side_ == BindingSide::kTarget && !box.empty() &&
-      MayOverlap(shape, strides_bytes, item_bytes)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        Describe(tensor), ": elements overlap in memory: shape ",
-        ShapeText(shape), ", strides ", ShapeText(strides_bytes), " bytes"));
-  }
-  bound_[static_cast<int>(tensor)] = {
+  bound_[{static_cast<int>(tensor), copy}] = {
       static_cast<std::byte*>(data),
+      {shape.begin(), shape.end()},
       {strides_bytes.begin(), strides_bytes.end()}};
   return absl::OkStatus();
 }
 
-absl::StatusOr<RegionMemory> Bindings::Find(int tensor,
-                                            const vps::Box& region) const {
-  const auto bound = bound_.find(tensor);
-  if (bound == bound_.end()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(Describe(tensor), " is not bound"));
+absl::StatusOr<RegionMemory> Bindings::Find(const Route& route) const {
+  if (side_ == BindingSide::kTarget) {
+    return Find(route.tensor, route.target_copy, route.region, route.tensor);
   }
-  const auto& [data, strides] = bound->second;
-  const vps::TensorSpec& spec = layout_.tensor(tensor);
-  const vps::Box local =
-      region.RelativeTo(vps::LocalBox(layout_, rank_, tensor).origin());
-  int64_t first_offset_bytes = 0;
-  for (int d = 0; d < local.dims(); ++d) {
-    first_offset_bytes += local.origin(d) * strides[d];
+  return Find(input_.SourceTensor(route.tensor), route.source_copy,
+              route.region, route.tensor);
+}
+
+absl::StatusOr<RegionMemory> Bindings::Find(const ZeroRegion& zero) const {
+  return Find(zero.tensor, zero.copy, zero.region, zero.tensor);
+}
+
+absl::StatusOr<RegionMemory> Bindings::Find(int tensor, int copy,
+                                            const vps::Box& region,
+                                            int digest_tensor) const {
+  const auto it = bound_.find({tensor, copy});
+  if (it == bound_.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(tensor, copy), " is not bound"));
+  }
+  const Bound& bound = it->second;
+  const std::optional<vps::OwnedRegion> own =
+      RegionWith(layout(), rank_, tensor, copy, region);
+  if (!own.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(tensor, copy), ": rank ", rank_,
+                     " does not hold ", region.DebugString()));
+  }
+  const Place place =
+      PlaceOf(*own, layout().placement(tensor, copy).flat.has_value(),
+              bound.shape, bound.strides_bytes);
+  const vps::Box within = region.RelativeTo(own->global.origin());
+  const int64_t item_bytes = layout().tensor(tensor).item_bytes();
+  vps::StridedRun run = vps::RunOf(within, place.strides_bytes, item_bytes);
+  run.offset_bytes += place.offset_bytes;
+  int64_t first_offset_bytes = place.offset_bytes;
+  for (int d = 0; d < within.dims(); ++d) {
+    first_offset_bytes += within.origin(d) * place.strides_bytes[d];
   }
   return RegionMemory{
-      data, vps::RunOf(local, strides, spec.item_bytes()), first_offset_bytes,
-      ElementDigest::Create(region, spec.shape(), strides, spec.item_bytes(),
-                            static_cast<uint64_t>(tensor) * kTensorFactor)};
+      bound.data, std::move(run), first_offset_bytes,
+      ElementDigest::Create(
+          region, layout().tensor(tensor).shape(), place.strides_bytes,
+          item_bytes, static_cast<uint64_t>(digest_tensor) * kTensorFactor)};
 }
 
 }  // namespace dynatrain::transition

@@ -14,10 +14,10 @@ namespace {
 
 absl::Status BindAll(TensorState& state, Bindings& bindings) {
   absl::Status status;
-  state.ForEachTensor([&](int tensor, std::byte* data,
+  state.ForEachTensor([&](int tensor, int copy, std::byte* data,
                           absl::Span<const int64_t> shape,
                           absl::Span<const int64_t> strides_bytes) {
-    status.Update(bindings.Bind(tensor, data, shape, strides_bytes));
+    status.Update(bindings.Bind(tensor, copy, data, shape, strides_bytes));
   });
   return status;
 }
@@ -80,13 +80,13 @@ absl::StatusOr<TransferReport> TestCluster::MoveOne(const PlanInput& input,
   Member& self = member(plan.process_id);
   std::unique_ptr<Bindings> source, targets;
   if (plan.source_rank >= 0) {
-    source = std::make_unique<Bindings>(input.source().layout(),
-                                        plan.source_rank, BindingSide::kSource);
+    source = std::make_unique<Bindings>(input, plan.source_rank,
+                                        BindingSide::kSource);
     RETURN_IF_ERROR(BindAll(self.state, *source));
   }
   if (plan.target_rank >= 0) {
-    targets = std::make_unique<Bindings>(
-        input.target().layout(), plan.target_rank, BindingSide::kTarget);
+    targets = std::make_unique<Bindings>(input, plan.target_rank,
+                                         BindingSide::kTarget);
     RETURN_IF_ERROR(BindAll(outcome.target, *targets));
   }
   if (part.run) return part.run(outcome.links);

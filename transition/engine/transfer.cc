@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/device/run_copy.h"
 #include "transition/engine/in_stream.h"
 #include "transition/engine/local_copies.h"
 #include "transition/engine/out_stream.h"
@@ -55,6 +56,7 @@ class Transfer {
  private:
   absl::Status BindPeer(const PeerExchange& exchange);
   absl::Status BindLocal();
+  absl::Status ZeroPadding();
   absl::StatusOr<std::vector<RegionMemory>> Regions(
       const std::vector<Route>& routes, BindingSide side) const;
   std::string BlobOf(BlobKind kind) const;
@@ -88,8 +90,7 @@ absl::StatusOr<std::vector<RegionMemory>> Transfer::Regions(
   std::vector<RegionMemory> regions;
   regions.reserve(routes.size());
   for (const Route& route : routes) {
-    ASSIGN_OR_RETURN(RegionMemory region,
-                     bindings->Find(route.tensor, route.region));
+    ASSIGN_OR_RETURN(RegionMemory region, bindings->Find(route));
     regions.push_back(std::move(region));
   }
   return regions;
@@ -127,10 +128,8 @@ absl::Status Transfer::BindLocal() {
   std::vector<LocalCopy> copies;
   for (const LocalRoute& local : input_.plan->local) {
     const Route& route = local.route;
-    ASSIGN_OR_RETURN(RegionMemory source,
-                     input_.source->Find(route.tensor, route.region));
-    ASSIGN_OR_RETURN(RegionMemory target,
-                     input_.target->Find(route.tensor, route.region));
+    ASSIGN_OR_RETURN(RegionMemory source, input_.source->Find(route));
+    ASSIGN_OR_RETURN(RegionMemory target, input_.target->Find(route));
     copies.push_back({route, std::move(source), std::move(target)});
   }
   local_ = std::make_unique<LocalCopies>(std::move(copies), &verifier_,
@@ -138,11 +137,20 @@ absl::Status Transfer::BindLocal() {
   return absl::OkStatus();
 }
 
+absl::Status Transfer::ZeroPadding() {
+  for (const ZeroRegion& zero : input_.plan->zeros) {
+    ASSIGN_OR_RETURN(RegionMemory region, input_.target->Find(zero));
+    FillWithZero(region.view());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Transfer::Bind() {
   for (const PeerExchange& exchange : input_.plan->peers) {
     RETURN_IF_ERROR(BindPeer(exchange));
   }
-  return BindLocal();
+  RETURN_IF_ERROR(BindLocal());
+  return ZeroPadding();
 }
 
 absl::Status Transfer::Advance(Peer& peer, bool* progress) {

@@ -20,8 +20,8 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
     const TensorClass& tensor_class = classes.Of(tensor);
     const int64_t item_bytes = input.tensor(tensor).item_bytes();
     matrix.minimal_bytes += tensor_class.lacking_elements * item_bytes;
-    if (tensor_class.kept.has_value()) {
-      cell(own) += tensor_class.kept->num_elements() * item_bytes;
+    for (const KeptPart& part : tensor_class.kept) {
+      cell(own) += part.region.num_elements() * item_bytes;
     }
     for (const Demand& demand : tensor_class.incoming) {
       ForEachRouteOf(input, demand, tensor, [&](const Route& route) {

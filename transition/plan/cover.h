@@ -12,15 +12,17 @@
 
 namespace dynatrain::transition {
 
-// OK if `routes` tile exactly what `target_rank` holds in the target world and
-// each region lies within what its source rank holds in the source world.
-// Otherwise kFailedPrecondition naming the tensor and the region. The routes
-// may come in any order. REQUIRES: the source world is not empty.
+// OK if `routes` and `zeros` tile exactly what `target_rank` holds in the
+// target world, each route's region lies within one that its source rank holds
+// in the source world, and what becomes zero is in no source. Otherwise
+// kFailedPrecondition naming the tensor and the region. They may come in any
+// order. REQUIRES: the source world is not empty.
 absl::Status CheckCover(const PlanInput& input, int target_rank,
-                        absl::Span<const Route> routes);
+                        absl::Span<const Route> routes,
+                        absl::Span<const ZeroRegion> zeros = {});
 
-// CheckCover of all that a process keeps and receives; OK if it leaves or the
-// source world is empty.
+// CheckCover of all that a process keeps, receives and zeroes; OK if it leaves
+// or the source world is empty.
 absl::Status CheckCover(const PlanInput& input, const ProcessPlan& plan);
 
 }  // namespace dynatrain::transition

@@ -3,11 +3,13 @@
 // once per kind of tensor (TensorClasses) and not per tensor.
 //
 // Rank-local: what a rank needs, or may have to serve, follows from the layouts
-// alone, without looking at the rest of the world.
+// alone, without looking at the rest of the world. Of each region that a target
+// rank is to hold, in every copy, elements are
+//   kept    if its own process has them, in any copy,
+//   zero    if no source can have them: padding that only the target has,
+//   lacking otherwise.
 #ifndef TRANSITION_PLAN_DEMAND_H_
 #define TRANSITION_PLAN_DEMAND_H_
-
-#include <optional>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
@@ -22,8 +24,9 @@ namespace dynatrain::transition {
 // tensor's line. Targets that ask the same holders start at different ones.
 class Senders {
  public:
+  // `target_copy` is the copy that the target is to hold.
   Senders(const PlanInput& input, const vps::HolderSet& holders, int tensor,
-          int target_rank);
+          int target_rank, int target_copy);
 
   int size() const { return size_; }
   // The source rank that sends part `index` of the line.
@@ -50,25 +53,38 @@ class Senders {
 struct Demand {
   vps::Box region;  // never empty; each sender holds all of it
   int target_rank;
+  int source_copy;
+  int target_copy;
   Senders senders;  // never empty, never the target's own process
 };
 
-using DemandVisitor = absl::FunctionRef<void(const Demand&)>;
+// What a target rank's process has already.
+struct KeptPart {
+  vps::Box region;
+  int source_copy;
+  int target_copy;
+  // The process's own memory of both copies is the same, element by element, so
+  // that it can be taken over.
+  bool adopted;
+};
 
-// What the target rank's process keeps of the tensor; nullopt if nothing.
+struct ZeroPart {
+  vps::Box region;
+  int target_copy;
+};
+
+// Calls `keep`, `zero` and `demand` with all parts of the tensor that the
+// target rank is to hold: disjoint within a copy, and they tile its regions.
 // REQUIRES, here and below: the source world is not empty, valid indices.
-std::optional<vps::Box> Kept(const PlanInput& input, int target_rank,
-                             int tensor);
-
-// All that the target rank lacks of the tensor, in disjoint regions. With what
-// it keeps they tile its box.
-void ForEachDemandOf(const PlanInput& input, int target_rank, int tensor,
-                     DemandVisitor visit);
+void ForEachPartOf(const PlanInput& input, int target_rank, int tensor,
+                   absl::FunctionRef<void(const KeptPart&)> keep,
+                   absl::FunctionRef<void(const ZeroPart&)> zero,
+                   absl::FunctionRef<void(const Demand&)> demand);
 
 // All demands that have `source_rank` among their senders: those that
-// ForEachDemandOf gives, and no others.
+// ForEachPartOf gives, and no others.
 void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
-                     DemandVisitor visit);
+                     absl::FunctionRef<void(const Demand&)> visit);
 
 }  // namespace dynatrain::transition
 

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "vps/geometry/box.h"
-#include "vps/layout/boxes.h"
 #include "vps/layout/manifest.h"
 
 namespace dynatrain::transition {
@@ -32,44 +32,74 @@ Fingerprint DigestOf(const World& source, const World& target,
   return digest.Finish();
 }
 
-// The rules of a tensor in both worlds.
-using Rules = std::pair<int, int>;
+// How a tensor is placed, in numbers: equal exactly if it is alike. Two tensors
+// are of one class if their keys are equal, and on one line if they are without
+// shapes and flat positions.
+using Key = absl::InlinedVector<int64_t, 24>;
 
-Rules RulesOf(const World& source, const World& target, int tensor) {
-  return {source.layout().held(tensor, 0).placement,
-          target.layout().held(tensor, 0).placement};
-}
-
-// See PlanInput::class_of.
-std::vector<int> ClassesOf(const World& source, const World& target) {
-  const vps::Layout& layout = target.layout();
-  std::vector<int> classes;
-  classes.reserve(layout.num_tensors());
-  absl::flat_hash_map<std::pair<Rules, vps::Box>, int> class_of_key;
-  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-    const auto [it, is_new] = class_of_key.try_emplace(
-        {RulesOf(source, target, tensor), layout.tensor(tensor).whole()},
-        static_cast<int>(class_of_key.size()));
-    classes.push_back(it->second);
+void AppendPlaces(const vps::Layout& layout, int tensor, bool of_class,
+                  Key& key) {
+  if (of_class) {
+    const absl::Span<const int64_t> shape = layout.tensor(tensor).shape();
+    key.push_back(shape.size());
+    key.insert(key.end(), shape.begin(), shape.end());
   }
-  return classes;
+  key.push_back(layout.num_copies(tensor));
+  for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
+    const vps::Held& held = layout.held(tensor, copy);
+    key.push_back(held.placement);
+    key.insert(key.end(), held.at.begin(), held.at.end());
+    if (!of_class) continue;
+    key.push_back(held.flat.position);
+    key.push_back(held.flat.shard);
+  }
 }
 
-// See LineSpan. Alike means the same rules.
-std::vector<LineSpan> LineSpansOf(const World& source, const World& target) {
-  const vps::Layout& layout = target.layout();
+// Numbers tensors with equal keys alike, from 0.
+std::vector<int> NumberByKey(const PlanInput& input, bool of_class) {
+  std::vector<int> numbers;
+  numbers.reserve(input.num_tensors());
+  absl::flat_hash_map<Key, int> number_of_key;
+  Key key;
+  for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
+    key.clear();
+    AppendPlaces(input.source().layout(), input.SourceTensor(tensor), of_class,
+                 key);
+    AppendPlaces(input.target().layout(), tensor, of_class, key);
+    const auto [it, is_new] =
+        number_of_key.try_emplace(key, static_cast<int>(number_of_key.size()));
+    numbers.push_back(it->second);
+  }
+  return numbers;
+}
+
+// Of the first rank's part; of a flattened tensor, of all.
+int64_t LineBytes(const vps::Layout& layout, int tensor) {
+  const vps::TensorSpec& spec = layout.tensor(tensor);
+  if (layout.placement(tensor, 0).flat.has_value()) return spec.num_bytes();
+  const std::optional<vps::LocalShape> shape =
+      layout.LocalShapeOf(layout.FirstRank(tensor, 0), tensor, 0);
+  int64_t bytes = spec.item_bytes();
+  for (int64_t extent : *shape) {
+    bytes *= extent;
+  }
+  return bytes;
+}
+
+std::vector<LineSpan> LineSpansOf(const PlanInput& input) {
+  const std::vector<int> lines = NumberByKey(input, /*of_class=*/false);
+  std::vector<int64_t> ends;
   std::vector<LineSpan> spans;
-  spans.reserve(layout.num_tensors());
-  absl::flat_hash_map<Rules, int64_t> line_of_rules;
-  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-    int64_t& end = line_of_rules[RulesOf(source, target, tensor)];
+  spans.reserve(lines.size());
+  for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
+    if (lines[tensor] == static_cast<int>(ends.size())) ends.push_back(0);
+    int64_t& end = ends[lines[tensor]];
     const int64_t begin = end;
-    end += vps::LocalBox(layout, 0, tensor).num_elements() *
-           layout.tensor(tensor).item_bytes();
+    end += LineBytes(input.target().layout(), tensor);
     spans.push_back({.begin_bytes = begin, .end_bytes = end});
   }
-  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-    spans[tensor].line_bytes = line_of_rules[RulesOf(source, target, tensor)];
+  for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
+    spans[tensor].line_bytes = ends[lines[tensor]];
   }
   return spans;
 }
@@ -88,6 +118,15 @@ absl::Status CheckOptions(const PlanOptions& options) {
   return absl::OkStatus();
 }
 
+// Up to padding.
+bool SameTensor(const vps::TensorSpec& a, const vps::TensorSpec& b) {
+  if (a == b) return true;
+  return a.name() == b.name() && a.state() == b.state() &&
+         a.dtype() == b.dtype() && a.pad_from().has_value() &&
+         a.pad_from() == b.pad_from() &&
+         a.shape().subspan(1) == b.shape().subspan(1);
+}
+
 vps::Manifest TensorsOf(const vps::Layout& layout) {
   std::vector<vps::ManifestTensor> tensors;
   for (int i = 0; i < layout.num_tensors(); ++i) {
@@ -96,17 +135,27 @@ vps::Manifest TensorsOf(const vps::Layout& layout) {
   return *vps::Manifest::Create(std::move(tensors));
 }
 
-absl::Status CheckSameTensors(const vps::Layout& before,
-                              const vps::Layout& after) {
-  bool same = before.num_tensors() == after.num_tensors();
-  for (int i = 0; same && i < after.num_tensors(); ++i) {
-    same = before.tensor(i) == after.tensor(i);
+// The index in `source` of each tensor of `target`; empty if all are the same.
+absl::StatusOr<std::vector<int>> MatchTensors(const vps::Layout& source,
+                                              const vps::Layout& target) {
+  std::vector<int> matches;
+  bool same = source.num_tensors() == target.num_tensors();
+  bool in_order = true;
+  for (int i = 0; same && i < target.num_tensors(); ++i) {
+    const vps::TensorSpec& spec = target.tensor(i);
+    std::optional<int> match = i;
+    if (!SameTensor(source.tensor(i), spec)) {
+      match = source.Find(spec.name(), spec.state());
+      same = match.has_value() && SameTensor(source.tensor(*match), spec);
+      in_order = false;
+    }
+    matches.push_back(match.value_or(-1));
   }
-  if (same) return absl::OkStatus();
+  if (same) return in_order ? std::vector<int>() : matches;
   return absl::FailedPreconditionError(
       absl::StrCat("source world (expected) and target world (actual) have "
                    "different tensors:\n",
-                   vps::Difference(TensorsOf(before), TensorsOf(after))));
+                   vps::Difference(TensorsOf(source), TensorsOf(target))));
 }
 
 }  // namespace
@@ -120,12 +169,11 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
     return absl::InvalidArgumentError("plan: the target world is empty");
   }
   RETURN_IF_ERROR(CheckOptions(options));
-  RETURN_IF_ERROR(vps::CheckMadeOfBoxes(target.layout()), "the target world");
-  if (!source.empty()) {
-    RETURN_IF_ERROR(CheckSameTensors(source.layout(), target.layout()));
-    RETURN_IF_ERROR(vps::CheckMadeOfBoxes(source.layout()), "the source world");
-  }
   auto body = std::make_shared<Body>();
+  if (!source.empty()) {
+    ASSIGN_OR_RETURN(body->source_tensors,
+                     MatchTensors(source.layout(), target.layout()));
+  }
   body->target_rank_of_source.assign(source.size(), -1);
   for (int rank = 0; rank < target.size(); ++rank) {
     const auto source_rank = source.RankOf(target.process(rank).id);
@@ -137,18 +185,27 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
                                             body->num_joining_processes++);
     }
   }
-  if (!source.empty()) {
-    body->class_of_tensor = ClassesOf(source, target);
-    for (int c : body->class_of_tensor) {
-      body->num_classes = std::max(body->num_classes, c + 1);
-    }
-    body->line_spans = LineSpansOf(source, target);
-  }
   body->digest = DigestOf(source, target, options);
   body->source = std::move(source);
   body->target = std::move(target);
   body->options = options;
+  if (!body->source.empty()) {
+    const PlanInput input(body);
+    body->class_of_tensor = NumberByKey(input, /*of_class=*/true);
+    for (int c : body->class_of_tensor) {
+      body->num_classes = std::max(body->num_classes, c + 1);
+    }
+    body->line_spans = LineSpansOf(input);
+  }
   return PlanInput(std::move(body));
+}
+
+vps::Box PlanInput::CommonBox(int tensor) const {
+  const vps::Box whole = this->tensor(tensor).whole();
+  const vps::Box& source =
+      this->source().layout().tensor(SourceTensor(tensor)).whole();
+  if (whole.dims() == 0) return whole;
+  return whole.With(0, {0, std::min(whole.extent(0), source.extent(0))});
 }
 
 }  // namespace dynatrain::transition

@@ -16,7 +16,7 @@
 namespace dynatrain::transition {
 
 // Raise it with any change that makes another plan of the same input.
-inline constexpr int kPlannerVersion = 1;
+inline constexpr int kPlannerVersion = 2;
 
 struct PlanOptions {
   // Where several ranks hold what a target lacks, so many of them send it that
@@ -30,10 +30,10 @@ struct PlanOptions {
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
-// Tensors that are cut and replicated alike, laid end to end in their order,
-// are a line. The ranks that can send a line to a target share it
-// by position (Stripe). Lengths are the bytes of target rank 0's part; the
-// parts of others are in proportion, up to rounding.
+// Tensors that are placed alike in both worlds, laid end to end in their order,
+// are a line. The ranks that can send a line to a target share it by position
+// (Stripe). Lengths are the bytes of the part of the first rank that has the
+// tensor in the target; the parts of others are in proportion, up to rounding.
 struct LineSpan {
   int64_t begin_bytes = 0;  // of the tensor on its line
   int64_t end_bytes = 0;
@@ -45,8 +45,9 @@ class PlanInput {
   // `source` may be the empty world: then nothing moves. Worlds may share all
   // processes, some, or none. Returns kInvalidArgument if `target` is empty or
   // an option is out of range, kFailedPrecondition with the difference by
-  // tensor name if their tensors differ, kUnimplemented if a layout is not made
-  // of boxes.
+  // tensor name if the worlds have different tensors. Tensors are the same if
+  // name, state, dtype and shape are; of a tensor that is padded from the same
+  // row in both worlds, the number of rows may differ.
   static absl::StatusOr<PlanInput> Create(World source, World target,
                                           PlanOptions options = {});
 
@@ -58,6 +59,19 @@ class PlanInput {
   const vps::TensorSpec& tensor(int tensor) const {
     return target().layout().tensor(tensor);
   }
+  // The index of a tensor in the source's layout.
+  // REQUIRES, here and below: the source world is not empty.
+  int SourceTensor(int tensor) const {
+    if (body_->source_tensors.empty()) return tensor;
+    return body_->source_tensors[tensor];
+  }
+  // Whether the worlds pad the tensor to different lengths.
+  bool PaddingDiffers(int tensor) const {
+    return source().layout().tensor(SourceTensor(tensor)).shape() !=
+           this->tensor(tensor).shape();
+  }
+  // The elements that the tensor has in both worlds.
+  vps::Box CommonBox(int tensor) const;
 
   // The processes of both worlds, each once: those of the source by rank, then
   // those that join by target rank.
@@ -79,13 +93,12 @@ class PlanInput {
     return body_->target_rank_of_source[source_rank];
   }
 
-  // Tensors of one class have the same shape and are cut and replicated alike
-  // in both worlds: a plan treats them alike up to their bytes. Classes are
-  // numbered from 0 in the order of their first tensors.
+  // Tensors of one class have the same shapes and are placed alike in both
+  // worlds, flat positions included: a plan treats them alike up to their
+  // bytes. Classes are numbered from 0 in the order of their first tensors.
   int class_of(int tensor) const { return body_->class_of_tensor[tensor]; }
   int num_classes() const { return body_->num_classes; }
 
-  // REQUIRES, as class_of: the source world is not empty.
   const LineSpan& line_span(int tensor) const {
     return body_->line_spans[tensor];
   }
@@ -102,6 +115,7 @@ class PlanInput {
     int num_joining_processes = 0;
     std::vector<int> union_index_of_target;
     std::vector<int> target_rank_of_source;
+    std::vector<int> source_tensors;  // empty: the order is the same
     std::vector<int> class_of_tensor;
     int num_classes = 0;
     std::vector<LineSpan> line_spans;

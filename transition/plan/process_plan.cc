@@ -19,6 +19,10 @@ void SortUnlessSorted(std::vector<Route>& routes) {
   }
 }
 
+bool IsBefore(const LocalRoute& a, const LocalRoute& b) {
+  return a.route < b.route;
+}
+
 // Gathers routes into a ProcessPlan.
 class Builder {
  public:
@@ -37,6 +41,10 @@ class Builder {
       AddRoutes();
       AddBlobs();
     }
+    std::sort(plan_.zeros.begin(), plan_.zeros.end());
+    if (!std::is_sorted(plan_.local.begin(), plan_.local.end(), IsBefore)) {
+      std::sort(plan_.local.begin(), plan_.local.end(), IsBefore);
+    }
     for (auto& [step, index] : SortedPeers()) {
       PeerExchange& peer = peers_[index];
       SortUnlessSorted(peer.send);
@@ -54,7 +62,8 @@ class Builder {
       const TensorClass& tensor_class = classes.Of(tensor);
       const int64_t item_bytes = input_.tensor(tensor).item_bytes();
       plan_.bytes.minimal_bytes += tensor_class.lacking_elements * item_bytes;
-      if (tensor_class.kept.has_value()) AddLocal(tensor_class, tensor);
+      for (const KeptPart& part : tensor_class.kept) AddLocal(part, tensor);
+      for (const ZeroPart& part : tensor_class.zeros) AddZero(part, tensor);
       for (const Demand& demand : tensor_class.incoming) {
         ForEachRouteOf(input_, demand, tensor,
                        [&](const Route& route) { AddIncoming(route); });
@@ -79,7 +88,7 @@ class Builder {
       counts[&peer - peers_.data()] += num_tensors;
     };
     for (const TensorClass& c : classes.all()) {
-      if (c.kept.has_value()) kept += c.num_tensors;
+      kept += c.kept.size() * c.num_tensors;
       for (const Demand& demand : c.incoming) {
         if (demand.senders.size() != 1) continue;
         count(PeerOfSource(demand.senders.rank(0)), received, c.num_tensors);
@@ -114,15 +123,23 @@ class Builder {
     plan_.sent_hash += HashOf(route, input_);
   }
 
-  void AddLocal(const TensorClass& tensor_class, int tensor) {
+  void AddLocal(const KeptPart& part, int tensor) {
     const Route route = {.tensor = tensor,
-                         .region = *tensor_class.kept,
+                         .region = part.region,
                          .source_rank = plan_.source_rank,
-                         .target_rank = plan_.target_rank};
+                         .target_rank = plan_.target_rank,
+                         .source_copy = part.source_copy,
+                         .target_copy = part.target_copy};
     const int64_t bytes = NumBytes(route, input_);
-    plan_.local.push_back({route, tensor_class.adopted});
+    plan_.local.push_back({route, part.adopted});
     plan_.bytes.kept_bytes += bytes;
-    if (tensor_class.adopted) plan_.bytes.adopted_bytes += bytes;
+    if (part.adopted) plan_.bytes.adopted_bytes += bytes;
+  }
+
+  void AddZero(const ZeroPart& part, int tensor) {
+    plan_.zeros.push_back({tensor, part.target_copy, part.region});
+    plan_.bytes.zero_bytes +=
+        part.region.num_elements() * input_.tensor(tensor).item_bytes();
   }
 
   void AddBlobs() {

@@ -16,15 +16,27 @@
 #include "transition/plan/blobs.h"
 #include "transition/plan/plan_input.h"
 #include "transition/plan/route.h"
+#include "vps/geometry/box.h"
 
 namespace dynatrain::transition {
 
-// What stays in the process. If `adopted`, the region is the process's whole
-// local tensor in both worlds, so the memory can be taken over without a copy.
+// What stays in the process. If `adopted`, the process's own memory of the copy
+// is the same in both worlds, element by element, so it can be taken over
+// without copying anything; then this is so for all of its regions.
 struct LocalRoute {
   Route route;
   bool adopted = false;
   friend bool operator==(const LocalRoute&, const LocalRoute&) = default;
+};
+
+// A region of the target world that no source has: padding that the target
+// alone chose. It becomes zero.
+struct ZeroRegion {
+  int tensor = 0;
+  int copy = 0;
+  vps::Box region;
+  friend auto operator<=>(const ZeroRegion&, const ZeroRegion&) = default;
+  friend bool operator==(const ZeroRegion&, const ZeroRegion&) = default;
 };
 
 // All traffic with one other process, in both directions.
@@ -45,7 +57,8 @@ struct ByteTotals {
   int64_t adopted_bytes = 0;  // of those, without a copy
   int64_t sent_bytes = 0;
   int64_t received_bytes = 0;
-  // Lower bound of received_bytes: needed and not held before.
+  int64_t zero_bytes = 0;
+  // Lower bound of received_bytes: needed, not held before and not zero.
   int64_t minimal_bytes = 0;
 };
 
@@ -54,6 +67,7 @@ struct ProcessPlan {
   int source_rank = -1;           // -1 if it joins
   int target_rank = -1;           // -1 if it leaves
   std::vector<LocalRoute> local;  // ascending
+  std::vector<ZeroRegion> zeros;  // ascending
   std::vector<BlobRoute> local_blobs;
   // In the order of the XOR schedule, see PeerStep. Only those with traffic.
   std::vector<PeerExchange> peers;

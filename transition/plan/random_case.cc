@@ -1,6 +1,7 @@
 #include "transition/plan/random_case.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,52 +54,6 @@ PlanCase::Tensor RandomTensor(std::mt19937_64& random, int axes) {
   return tensor;
 }
 
-// Source ids are 1..n in any order. Of the target's, about `percent_shared` of
-// a hundred are among them.
-void ChooseProcesses(std::mt19937_64& random, PlanCase& plan_case) {
-  const int percent_shared = std::vector<int>{0, 50, 100}[Pick(random, 0, 2)];
-  const auto fill = [&](PlanCase::Side& side, std::vector<uint64_t> pool) {
-    std::shuffle(pool.begin(), pool.end(), random);
-    pool.resize(WorldSize(side.sizes));
-    side.ids = pool;
-  };
-  std::vector<uint64_t> old_ids, target_pool;
-  for (int id = 1; id <= WorldSize(plan_case.source.sizes); ++id) {
-    old_ids.push_back(id);
-    if (Pick(random, 0, 99) < percent_shared) target_pool.push_back(id);
-  }
-  fill(plan_case.source, old_ids);
-  const size_t wanted = WorldSize(plan_case.target.sizes);
-  for (uint64_t id = 100; target_pool.size() < wanted; ++id) {
-    // Joiners come beside survivors (same members) or on members of their own.
-    target_pool.push_back(Pick(random, 0, 1) == 0 ? id : id - 80);
-  }
-  fill(plan_case.target, std::move(target_pool));
-}
-
-// Every case that is a little smaller than this one.
-std::vector<PlanCase> Smaller(const PlanCase& plan_case) {
-  std::vector<PlanCase> cases;
-  for (size_t t = 0; t < plan_case.tensors.size(); ++t) {
-    PlanCase fewer = plan_case;
-    fewer.tensors.erase(fewer.tensors.begin() + t);
-    cases.push_back(std::move(fewer));
-    for (size_t i = 0; i < plan_case.tensors[t].splits.size(); ++i) {
-      PlanCase less_split = plan_case;
-      auto& splits = less_split.tensors[t].splits;
-      splits.erase(splits.begin() + i);
-      cases.push_back(std::move(less_split));
-    }
-    for (size_t dim = 0; dim < plan_case.tensors[t].shape.size(); ++dim) {
-      if (plan_case.tensors[t].shape[dim] <= 1) continue;
-      PlanCase shorter = plan_case;
-      --shorter.tensors[t].shape[dim];
-      cases.push_back(std::move(shorter));
-    }
-  }
-  return cases;
-}
-
 std::string SideText(const PlanCase& plan_case, const PlanCase::Side& side) {
   std::string text;
   for (size_t i = 0; i < plan_case.axes.size(); ++i) {
@@ -122,7 +77,9 @@ PlanCase RandomCase(std::mt19937_64& random) {
   for (int i = 0; i < tensors; ++i) {
     plan_case.tensors.push_back(RandomTensor(random, axes));
   }
-  ChooseProcesses(random, plan_case);
+  std::tie(plan_case.source.ids, plan_case.target.ids) =
+      RandomProcesses(WorldSize(plan_case.source.sizes),
+                      WorldSize(plan_case.target.sizes), random);
   plan_case.ranks_per_member = Pick(random, 1, 4);
   plan_case.min_sender_bytes = Pick(random, 1, 64);
   plan_case.max_senders = Pick(random, 1, 8);
@@ -168,18 +125,22 @@ absl::StatusOr<PlanInput> MakeInput(const PlanCase& plan_case) {
                             .max_senders = plan_case.max_senders});
 }
 
-PlanCase Shrink(PlanCase plan_case,
-                const std::function<bool(const PlanCase&)>& fails) {
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (PlanCase& candidate : Smaller(plan_case)) {
-      if (!fails(candidate)) continue;
-      plan_case = std::move(candidate);
-      smaller = true;
-      break;
-    }
+std::pair<std::vector<uint64_t>, std::vector<uint64_t>> RandomProcesses(
+    int source_size, int target_size, std::mt19937_64& random) {
+  const int percent_shared = std::vector<int>{0, 50, 100}[Pick(random, 0, 2)];
+  std::vector<uint64_t> source, target;
+  for (int id = 1; id <= source_size; ++id) {
+    source.push_back(id);
+    if (Pick(random, 0, 99) < percent_shared) target.push_back(id);
   }
-  return plan_case;
+  for (uint64_t id = 100; static_cast<int>(target.size()) < target_size; ++id) {
+    // Joiners come beside survivors (same members) or on members of their own.
+    target.push_back(Pick(random, 0, 1) == 0 ? id : id - 80);
+  }
+  std::shuffle(source.begin(), source.end(), random);
+  std::shuffle(target.begin(), target.end(), random);
+  target.resize(target_size);
+  return {source, target};
 }
 
 std::ostream& operator<<(std::ostream& out, const PlanCase& plan_case) {

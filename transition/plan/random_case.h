@@ -1,13 +1,12 @@
-// Random pairs of worlds for property tests, and how to make a failing one
-// smaller.
+// Random pairs of worlds with one box per rank and tensor, for tests.
 #ifndef TRANSITION_PLAN_RANDOM_CASE_H_
 #define TRANSITION_PLAN_RANDOM_CASE_H_
 
 #include <cstdint>
-#include <functional>
 #include <ostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,7 +14,7 @@
 
 namespace dynatrain::transition {
 
-// All that a PlanInput is made of, as plain lists that a shrinker can cut.
+// All that a PlanInput is made of, as plain lists.
 struct PlanCase {
   struct Split {
     int axis = 0;  // index into the axes
@@ -45,10 +44,10 @@ PlanCase RandomCase(std::mt19937_64& random);
 
 absl::StatusOr<PlanInput> MakeInput(const PlanCase& plan_case);
 
-// The smallest case that `fails` still accepts, reached by dropping tensors,
-// splits and dims and by shortening extents one at a time.
-PlanCase Shrink(PlanCase plan_case,
-                const std::function<bool(const PlanCase&)>& fails);
+// Process ids for two worlds of these sizes: the first's are 1..n in any order,
+// of the second's all, some or none are among them.
+std::pair<std::vector<uint64_t>, std::vector<uint64_t>> RandomProcesses(
+    int source_size, int target_size, std::mt19937_64& random);
 
 std::ostream& operator<<(std::ostream& out, const PlanCase& plan_case);
 

@@ -18,6 +18,9 @@ struct Route {
   vps::Box region;  // in the whole tensor; never empty
   int source_rank = 0;
   int target_rank = 0;
+  // Of the copies that the ranks hold (vps::Layout), those that are meant.
+  int source_copy = 0;
+  int target_copy = 0;
 
   // By tensor, then region: the order in which the bytes of a pair of processes
   // lie on the wire, the same at both ends.

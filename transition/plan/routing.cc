@@ -9,7 +9,9 @@ void ForEachRouteOf(const PlanInput& input, const Demand& demand, int tensor,
   Route route = {.tensor = tensor,
                  .region = demand.region,
                  .source_rank = demand.senders.rank(0),
-                 .target_rank = demand.target_rank};
+                 .target_rank = demand.target_rank,
+                 .source_copy = demand.source_copy,
+                 .target_copy = demand.target_copy};
   if (demand.senders.size() == 1) {
     visit(route);
     return;

@@ -1,7 +1,9 @@
 // Routing: which rank sends which box to which. The rules, in this order:
 //   1. A target keeps what its own process holds.
-//   2. The rest comes from holders in the same member, if there are any,
-//   3. else from all holders, in equal parts (Stripe).
+//   2. Of several copies, one that some rank of its member has, else the
+//      authoritative one.
+//   3. The rest comes from holders in the same member, if there are any,
+//   4. else from all holders, in equal parts (Stripe).
 // Law: the regions that reach a target rank tile its boxes exactly.
 #ifndef TRANSITION_PLAN_ROUTING_H_
 #define TRANSITION_PLAN_ROUTING_H_

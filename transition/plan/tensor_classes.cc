@@ -1,6 +1,6 @@
 #include "transition/plan/tensor_classes.h"
 
-#include "vps/layout/boxes.h"
+#include "vps/layout/layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -9,21 +9,21 @@ TensorClass ClassOf(const PlanInput& input, int source_rank, int target_rank,
                     int tensor) {
   TensorClass result;
   if (target_rank >= 0) {
-    const vps::Box needed =
-        vps::LocalBox(input.target().layout(), target_rank, tensor);
-    result.kept = Kept(input, target_rank, tensor);
-    result.lacking_elements = needed.num_elements();
-    if (result.kept.has_value()) {
-      result.lacking_elements -= result.kept->num_elements();
-      result.adopted =
-          *result.kept == needed &&
-          needed == vps::LocalBox(input.source().layout(),
-                                  input.SourceRankOfTarget(target_rank),
-                                  tensor);
-    }
-    ForEachDemandOf(input, target_rank, tensor, [&](const Demand& demand) {
-      result.incoming.push_back(demand);
-    });
+    input.target().layout().ForEachRegionOf(
+        target_rank, tensor, [&](const vps::OwnedRegion& region) {
+          result.lacking_elements += region.global.num_elements();
+        });
+    ForEachPartOf(
+        input, target_rank, tensor,
+        [&](const KeptPart& part) {
+          result.lacking_elements -= part.region.num_elements();
+          result.kept.push_back(part);
+        },
+        [&](const ZeroPart& part) {
+          result.lacking_elements -= part.region.num_elements();
+          result.zeros.push_back(part);
+        },
+        [&](const Demand& demand) { result.incoming.push_back(demand); });
   }
   if (source_rank >= 0) {
     ForEachDemandOn(input, source_rank, tensor, [&](const Demand& demand) {

@@ -1,11 +1,10 @@
 // TensorClasses: what a process keeps, needs and may have to serve, worked out
-// once for all tensors of the same shape and the same shardings. A model has
+// once for all tensors of the same shape that are placed alike. A model has
 // tens of thousands of tensors and a handful of classes.
 #ifndef TRANSITION_PLAN_TENSOR_CLASSES_H_
 #define TRANSITION_PLAN_TENSOR_CLASSES_H_
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -17,11 +16,13 @@ namespace dynatrain::transition {
 
 struct TensorClass {
   int num_tensors = 0;
-  std::optional<vps::Box> kept;
-  bool adopted = false;          // kept is the whole local tensor on both sides
+  // Of the process's target rank.
+  std::vector<KeptPart> kept;
+  std::vector<ZeroPart> zeros;
+  std::vector<Demand> incoming;
   int64_t lacking_elements = 0;  // by volumes, not by demands
-  std::vector<Demand> incoming;  // of the process's target rank
-  std::vector<Demand> outgoing;  // on its source rank
+  // On its source rank.
+  std::vector<Demand> outgoing;
 };
 
 class TensorClasses {

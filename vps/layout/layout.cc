@@ -112,6 +112,10 @@ const Held& Layout::held(int tensor, int copy) const {
   return body_->held(tensor, copy);
 }
 
+int Layout::FirstRank(int tensor, int copy) const {
+  return body_->RankAt(body_->held(tensor, copy));
+}
+
 bool Layout::IsAt(int rank, int tensor, int copy) const {
   const Held& held = body_->held(tensor, copy);
   return body_->body_of(held).located.PositionOf(rank) ==

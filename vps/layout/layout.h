@@ -86,6 +86,9 @@ class Layout {
     return placements()[held(tensor, copy).placement];
   }
 
+  // The rank that has the first part of every cut and shard: at 0 on all axes
+  // but those that locate.
+  int FirstRank(int tensor, int copy) const;
   // True if `rank` is where this copy is, though its part may be empty. O(axes)
   bool IsAt(int rank, int tensor, int copy) const;
   // The shape of what the rank has in its own memory of a copy: one dim, the

@@ -1,0 +1,121 @@
+#include "transition/plan/random_pair.h"
+
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+
+namespace dynatrain::transition {
+namespace {
+
+constexpr int kMaxRanks = 12;
+
+int Pick(std::mt19937_64& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+absl::StatusOr<World> MakeWorld(const PairCase& pair,
+                                const PairCase::Side& side) {
+  ASSIGN_OR_RETURN(vps::Layout layout, vps::MakeLayout(side.layout));
+  std::vector<Process> processes;
+  for (uint64_t id : side.ids) {
+    processes.push_back(
+        {id, static_cast<uint32_t>(id / pair.ranks_per_member)});
+  }
+  return World::Create(std::move(layout), std::move(processes));
+}
+
+PairCase::Side SideOf(const PlanCase& plan_case, const PlanCase::Side& side) {
+  PairCase::Side result = {.layout = {.meshes = {side.sizes}, .tensors = {}},
+                           .ids = side.ids};
+  for (const PlanCase::Tensor& tensor : plan_case.tensors) {
+    vps::LayoutCase::Copy copy;
+    for (const PlanCase::Split& split : tensor.splits) {
+      copy.cuts.push_back({.group = {{split.axis}}, .dim = split.dim});
+    }
+    result.layout.tensors.push_back({.shape = tensor.shape, .copies = {copy}});
+  }
+  return result;
+}
+
+// Every pair that is a little smaller.
+std::vector<PairCase> Smaller(const PairCase& pair) {
+  std::vector<PairCase> pairs;
+  for (size_t t = 0; t < pair.source.layout.tensors.size(); ++t) {
+    pairs.push_back(pair);
+    for (auto* side : {&pairs.back().source, &pairs.back().target}) {
+      side->layout.tensors.erase(side->layout.tensors.begin() + t);
+    }
+  }
+  const auto try_sides = [&](PairCase::Side PairCase::*side) {
+    for (vps::LayoutCase& layout :
+         vps::Smaller((pair.*side).layout, /*drop_tensors=*/false)) {
+      pairs.push_back(pair);
+      (pairs.back().*side).layout = std::move(layout);
+    }
+  };
+  try_sides(&PairCase::source);
+  try_sides(&PairCase::target);
+  return pairs;
+}
+
+}  // namespace
+
+PairCase RandomPair(std::mt19937_64& random) {
+  PairCase pair;
+  const std::vector<vps::LayoutCase::Tensor> tensors =
+      vps::RandomTensors(random);
+  pair.source.layout = vps::RandomLayout(tensors, kMaxRanks, random);
+  pair.target.layout = vps::RandomLayout(tensors, kMaxRanks, random);
+  const auto [source_ids, target_ids] = RandomProcesses(
+      pair.source.layout.world_size(), pair.target.layout.world_size(), random);
+  pair.source.ids = source_ids;
+  pair.target.ids = target_ids;
+  pair.ranks_per_member = Pick(random, 1, 4);
+  pair.min_sender_bytes = Pick(random, 1, 64);
+  pair.max_senders = Pick(random, 1, 8);
+  return pair;
+}
+
+PairCase PairOf(const PlanCase& plan_case) {
+  return {.source = SideOf(plan_case, plan_case.source),
+          .target = SideOf(plan_case, plan_case.target),
+          .ranks_per_member = plan_case.ranks_per_member,
+          .min_sender_bytes = plan_case.min_sender_bytes,
+          .max_senders = plan_case.max_senders};
+}
+
+absl::StatusOr<PlanInput> MakeInput(const PairCase& pair) {
+  ASSIGN_OR_RETURN(World source, MakeWorld(pair, pair.source));
+  ASSIGN_OR_RETURN(World target, MakeWorld(pair, pair.target));
+  return PlanInput::Create(std::move(source), std::move(target),
+                           {.min_sender_bytes = pair.min_sender_bytes,
+                            .max_senders = pair.max_senders});
+}
+
+PairCase Shrink(PairCase pair,
+                const std::function<bool(const PairCase&)>& fails) {
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (PairCase& candidate : Smaller(pair)) {
+      if (!fails(candidate)) continue;
+      pair = std::move(candidate);
+      smaller = true;
+      break;
+    }
+  }
+  return pair;
+}
+
+std::ostream& operator<<(std::ostream& out, const PairCase& pair) {
+  return out << "source: processes " << absl::StrJoin(pair.source.ids, ",")
+             << "\n"
+             << pair.source.layout << "target: processes "
+             << absl::StrJoin(pair.target.ids, ",") << "\n"
+             << pair.target.layout << "ranks per member "
+             << pair.ranks_per_member << ", min_sender_bytes "
+             << pair.min_sender_bytes << ", max_senders " << pair.max_senders
+             << "\n";
+}
+
+}  // namespace dynatrain::transition

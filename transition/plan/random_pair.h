@@ -1,0 +1,52 @@
+// Random pairs of worlds of any layouts for property tests, and how to make a
+// failing one smaller.
+#ifndef TRANSITION_PLAN_RANDOM_PAIR_H_
+#define TRANSITION_PLAN_RANDOM_PAIR_H_
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <random>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "transition/plan/plan_input.h"
+#include "transition/plan/random_case.h"
+#include "vps/layout/random_layout.h"
+
+namespace dynatrain::transition {
+
+// All that a PlanInput is made of. The layouts have the same tensors, up to
+// padding.
+struct PairCase {
+  struct Side {
+    vps::LayoutCase layout;
+    std::vector<uint64_t> ids;  // one per rank
+  };
+
+  Side source;
+  Side target;
+  int ranks_per_member = 1;  // the member of process id is id / this
+  int64_t min_sender_bytes = 1;
+  int max_senders = 1;
+};
+
+// Any two layouts: two meshes, located, cut in blocks, flattened, copied and
+// padded tensors; worlds of up to 12 ranks with all, some or no processes in
+// common.
+PairCase RandomPair(std::mt19937_64& random);
+
+// The same case, of layouts with one box per rank and tensor.
+PairCase PairOf(const PlanCase& plan_case);
+
+absl::StatusOr<PlanInput> MakeInput(const PairCase& pair);
+
+// The smallest case that `fails` still accepts.
+PairCase Shrink(PairCase pair,
+                const std::function<bool(const PairCase&)>& fails);
+
+std::ostream& operator<<(std::ostream& out, const PairCase& pair);
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_PLAN_RANDOM_PAIR_H_
