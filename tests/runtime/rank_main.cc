@@ -113,10 +113,11 @@ class RankProcess {
               const json& wanted) {
     int code = DT_OK;
     size_t bound = 0;
-    state.ForEachTensor([&](int tensor, std::byte* data,
+    state.ForEachTensor([&](int tensor, int copy, std::byte* data,
                             absl::Span<const int64_t> shape,
                             absl::Span<const int64_t> strides_bytes) {
-      if (bound == wanted.size() || wanted[bound].at("index") != tensor) {
+      if (bound == wanted.size() || copy != 0 ||
+          wanted[bound].at("index") != tensor) {
         return;  // nothing of it is held here
       }
       ++bound;
