@@ -28,6 +28,10 @@ ARROWS: dict[str, list[str]] = {
     "vps": [*PURE],
     "transition/plan": [*PURE, "vps"],
     "transition/stage": [*PURE, "vps", "transition/plan"],
+    # What ranks do, as values; their proof shares no code with what makes them, not even the layouts.
+    "transition/program": [*PURE, "vps/geometry"],
+    "transition/check": [*PURE, "vps/geometry", "transition/program"],
+    "transition/schedule": [*PURE, "vps", "transition/plan", "transition/program"],
     "transition/commit": VALUES,
     "transition/device": VALUES,
     "transition/transport": [*VALUES, "transition/device", "third_party:crypto"],
