@@ -26,13 +26,14 @@ def kubectl(*arguments: str, stdin: str | None = None) -> str:
     return cluster("kubectl", *arguments, stdin=stdin).stdout
 
 
-def pod(name: str, node: str, *program: str) -> dict[str, object]:
-    """A pod that runs Python from the machine's own /usr and virtual environment, as any user."""
+def pod(name: str, node: str, *program: str, probe: dict[str, object] | None = None) -> dict[str, object]:
+    """A pod that runs Python from the machine's own /usr and virtual environment, as any user; `probe` says when it is ready."""
     mounts = {"usr": ("/usr", "/usr"), "venv": ("/var/lib/dynatrain/python", "/venv")}
     container = {
         "name": "main", "image": IMAGE, "imagePullPolicy": "Never", "command": ["/venv/bin/python", *program],
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True, "runAsUser": 1000},
-        "volumeMounts": [{"name": key, "mountPath": inside, "readOnly": True} for key, (_, inside) in mounts.items()]}
+        "volumeMounts": [{"name": key, "mountPath": inside, "readOnly": True} for key, (_, inside) in mounts.items()],
+        "readinessProbe": probe}
     volumes = [{"name": key, "hostPath": {"path": outside, "type": "Directory"}} for key, (outside, _) in mounts.items()]
     spec = {"restartPolicy": "Never", "nodeName": node, "containers": [container], "volumes": volumes, "terminationGracePeriodSeconds": 1,
             "dnsPolicy": "Default", "tolerations": [{"operator": "Exists"}]}
@@ -40,16 +41,16 @@ def pod(name: str, node: str, *program: str) -> dict[str, object]:
 
 
 def serve(name: str, node: str) -> str:
-    """Starts a pod with an HTTP server; its address."""
-    kubectl("apply", "-f", "-", stdin=json.dumps(pod(name, node, "-m", "http.server", "8000")))
+    """Starts a pod with an HTTP server; its address. It is ready once the server listens."""
+    probe = {"tcpSocket": {"port": 8000}, "periodSeconds": 1}
+    kubectl("apply", "-f", "-", stdin=json.dumps(pod(name, node, "-m", "http.server", "8000", probe=probe)))
     kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=60s")
     return kubectl("get", "pod", name, "-o", "jsonpath={.status.podIP}")
 
 
 def reaches(client: str, address: str) -> bool:
     program = f"import urllib.request as r; r.urlopen('http://{address}:8000/etc/passwd', timeout=2).read()"
-    refused = "for _ in range(50):\n try:\n  " + program + "; break\n except ConnectionRefusedError: pass\nelse: raise SystemExit(1)"
-    return cluster("kubectl", "exec", client, "--", "/venv/bin/python", "-c", refused, check=False).returncode == 0
+    return cluster("kubectl", "exec", client, "--", "/venv/bin/python", "-c", program, check=False).returncode == 0
 
 
 def processes(folder: str) -> list[str]:
