@@ -42,6 +42,7 @@ def test_a_rank_that_never_reaches_the_boundary_is_named_and_training_goes_on(jo
     before = job.settled(2)
     survivors = job.processes()
     job.kubectl("exec", "job-1", "--", "touch", "/tmp/hold")
+    job.log_until(1, lambda line: "held before step" in line, "the rank is held: steps that began before may still end")
     job.scale(1)
     told = job.until(lambda j: any(e["outcome"] == "Aborted" for e in j["status"].get("history", [])), "it is aborted")
     aborted = next(e for e in told["status"]["history"] if e["outcome"] == "Aborted")

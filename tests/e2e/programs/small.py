@@ -96,6 +96,8 @@ def digest(world: dynatrain.World) -> str:
 def step(world: dynatrain.World, batch) -> dict[str, float]:
     real = not world.warming_up
     if real and ARGUMENTS.hold_serial == SERIAL:
+        if pathlib.Path("/tmp/hold").exists():
+            print(f"held before step {world.step + 1}", flush=True)
         while pathlib.Path("/tmp/hold").exists():
             time.sleep(0.05)  # a step that takes as long as the test wants
     if real and ARGUMENTS.digest:

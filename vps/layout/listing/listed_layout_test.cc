@@ -92,9 +92,8 @@ void CheckRoundTrip(std::mt19937_64& random, bool copies, int& made) {
     for (int i = 0; i < 4 && !spec.whole().empty(); ++i) {
       Box element = spec.whole();
       for (int dim = 0; dim < element.dims(); ++dim) {
-        const int64_t index =
-            std::uniform_int_distribution<int64_t>(
-                0, element.extent(dim) - 1)(random);
+        const int64_t index = std::uniform_int_distribution<int64_t>(
+            0, element.extent(dim) - 1)(random);
         element = element.With(dim, {index, index + 1});
       }
       ASSERT_EQ(HoldersOf(listed->layout, t, element),
@@ -186,23 +185,21 @@ TEST(ListedLayoutTest, EmptyTensorsAreLayoutsToo) {
 }
 
 TEST(ListedLayoutTest, RefusesWhatIsNotAll) {
-  EXPECT_THAT(
-      Refusal(*Listing::Create("torch", "", 2, {{1, {Half(0)}, {}}})),
-      HasSubstr("rank 0 isn't listed"));
+  EXPECT_THAT(Refusal(*Listing::Create("torch", "", 2, {{1, {Half(0)}, {}}})),
+              HasSubstr("rank 0 isn't listed"));
   EXPECT_EQ(Refusal(World({{0, {Half(0)}, {}}})),
             "layout: tensor w/param copy 0: listed: 6 of the 12 elements of "
             "[0:4, 0:3] are missing");
-  EXPECT_EQ(Refusal(World({{0, {Listed("w", "param", {4, 3}, {0, 3}, {})},
-                            {}}})),
-            "w/param: no rank holds an element of it");
+  EXPECT_EQ(
+      Refusal(World({{0, {Listed("w", "param", {4, 3}, {0, 3}, {})}, {}}})),
+      "w/param: no rank holds an element of it");
 }
 
 TEST(ListedLayoutTest, RefusesPartsOfSeveralCuts) {
   ListedTensor middle = Half(0);
   middle.regions[0].global = Box::CreateUnchecked({1, 0}, {2, 3});
-  EXPECT_THAT(Refusal(World({{0, {Half(0)}, {}},
-                             {1, {middle}, {}},
-                             {2, {Half(2)}, {}}})),
+  EXPECT_THAT(Refusal(World(
+                  {{0, {Half(0)}, {}}, {1, {middle}, {}}, {2, {Half(2)}, {}}})),
               HasSubstr("layout: tensor w/param copy 1: listed: "));
 }
 
