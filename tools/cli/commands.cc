@@ -14,9 +14,7 @@ Option Output(std::vector<std::string> formats, std::string help) {
 
 Argument LayoutFile() {
   return {.name = "FILE",
-          .help =
-              "a layout file (YAML or JSON), or a listing that a live job\n"
-              "dumped (JSON); - is standard input",
+          .help = "a layout file (YAML or JSON); - is standard input",
           .completes = Completes::kFiles};
 }
 

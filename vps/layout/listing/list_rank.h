@@ -1,7 +1,4 @@
 // ListRank: what a rank holds by a layout, as a listing says it.
-//
-// Law (listed_layout_test.cc): a layout made of the listings of all ranks gives
-// each rank the same regions.
 #ifndef VPS_LAYOUT_LISTING_LIST_RANK_H_
 #define VPS_LAYOUT_LISTING_LIST_RANK_H_
 

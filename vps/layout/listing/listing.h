@@ -1,6 +1,5 @@
 // Listing: what ranks hold, written out, as a live job dumps it and as a layout
-// is printed. Two layouts are compared as two listings (comparison.h), and a
-// listing of a whole world is itself a layout (listed_layout.h).
+// is printed. Two layouts are compared as two listings (comparison.h).
 //
 //   ASSIGN_OR_RETURN(Listing live, Listing::Create("megatron", "0.16.1", 8,
 //                                                  std::move(ranks)));
