@@ -32,74 +32,103 @@ Fingerprint DigestOf(const World& source, const World& target,
   return digest.Finish();
 }
 
-// How a tensor is placed, in numbers: equal exactly if it is alike. Two tensors
-// are of one class if their keys are equal, and on one line if they are without
-// shapes and flat positions.
+// How a tensor is placed, in numbers: equal exactly if it is alike.
 using Key = absl::InlinedVector<int64_t, 24>;
 
-void AppendPlaces(const vps::Layout& layout, int tensor, bool of_class,
-                  Key& key) {
-  if (of_class) {
-    const absl::Span<const int64_t> shape = layout.tensor(tensor).shape();
-    key.push_back(shape.size());
-    key.insert(key.end(), shape.begin(), shape.end());
+// Gives equal keys one number, counted from 0.
+class Numbering {
+ public:
+  int NumberOf(const Key& key) {
+    return numbers_.try_emplace(key, static_cast<int>(numbers_.size()))
+        .first->second;
   }
+
+ private:
+  absl::flat_hash_map<Key, int> numbers_;
+};
+
+void AppendPlaces(const vps::Layout& layout, int tensor, Key& key) {
   key.push_back(layout.num_copies(tensor));
   for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
     const vps::Held& held = layout.held(tensor, copy);
     key.push_back(held.placement);
     key.insert(key.end(), held.at.begin(), held.at.end());
-    if (!of_class) continue;
-    key.push_back(held.flat.position);
-    key.push_back(held.flat.shard);
   }
 }
 
-// Numbers tensors with equal keys alike, from 0.
-std::vector<int> NumberByKey(const PlanInput& input, bool of_class) {
-  std::vector<int> numbers;
-  numbers.reserve(input.num_tensors());
-  absl::flat_hash_map<Key, int> number_of_key;
+void AppendShapeAndFlat(const vps::Layout& layout, int tensor, Key& key) {
+  const absl::Span<const int64_t> shape = layout.tensor(tensor).shape();
+  key.push_back(shape.size());
+  key.insert(key.end(), shape.begin(), shape.end());
+  for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
+    const vps::FlatPosition& flat = layout.held(tensor, copy).flat;
+    key.push_back(flat.position);
+    key.push_back(flat.shard);
+  }
+}
+
+// Which tensors are alike. A class is finer than a line, so what is true of a
+// line, and what depends on shapes alone, is worked out once per class.
+struct Kinds {
+  std::vector<int> class_of_tensor;
+  std::vector<int> line_of_class;
+  int num_lines = 0;
+};
+
+Kinds KindsOf(const PlanInput& input) {
+  const auto append = [&](int tensor, auto what, Key& key) {
+    what(input.source().layout(), input.SourceTensor(tensor), key);
+    what(input.target().layout(), tensor, key);
+  };
+  Kinds kinds;
+  kinds.class_of_tensor.reserve(input.num_tensors());
+  Numbering classes, lines;
   Key key;
   for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
     key.clear();
-    AppendPlaces(input.source().layout(), input.SourceTensor(tensor), of_class,
-                 key);
-    AppendPlaces(input.target().layout(), tensor, of_class, key);
-    const auto [it, is_new] =
-        number_of_key.try_emplace(key, static_cast<int>(number_of_key.size()));
-    numbers.push_back(it->second);
+    append(tensor, AppendPlaces, key);
+    const size_t place_size = key.size();
+    append(tensor, AppendShapeAndFlat, key);
+    kinds.class_of_tensor.push_back(classes.NumberOf(key));
+    if (kinds.class_of_tensor.back() < kinds.line_of_class.size()) continue;
+    key.resize(place_size);
+    kinds.line_of_class.push_back(lines.NumberOf(key));
+    kinds.num_lines = std::max(kinds.num_lines, kinds.line_of_class.back() + 1);
   }
-  return numbers;
+  return kinds;
 }
 
 // Of the first rank's part; of a flattened tensor, of all.
-int64_t LineBytes(const vps::Layout& layout, int tensor) {
-  const vps::TensorSpec& spec = layout.tensor(tensor);
-  if (layout.placement(tensor, 0).flat.has_value()) return spec.num_bytes();
+int64_t LineElements(const vps::Layout& layout, int tensor) {
+  if (layout.placement(tensor, 0).flat.has_value()) {
+    return layout.tensor(tensor).whole().num_elements();
+  }
   const std::optional<vps::LocalShape> shape =
       layout.LocalShapeOf(layout.FirstRank(tensor, 0), tensor, 0);
-  int64_t bytes = spec.item_bytes();
-  for (int64_t extent : *shape) {
-    bytes *= extent;
-  }
-  return bytes;
+  int64_t elements = 1;
+  for (int64_t extent : *shape) elements *= extent;
+  return elements;
 }
 
-std::vector<LineSpan> LineSpansOf(const PlanInput& input) {
-  const std::vector<int> lines = NumberByKey(input, /*of_class=*/false);
-  std::vector<int64_t> ends;
+std::vector<LineSpan> LineSpansOf(const PlanInput& input, const Kinds& kinds) {
+  const vps::Layout& target = input.target().layout();
+  std::vector<int64_t> elements_of_class;
+  std::vector<int64_t> ends(kinds.num_lines);
   std::vector<LineSpan> spans;
-  spans.reserve(lines.size());
+  spans.reserve(input.num_tensors());
   for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
-    if (lines[tensor] == static_cast<int>(ends.size())) ends.push_back(0);
-    int64_t& end = ends[lines[tensor]];
+    const int kind = kinds.class_of_tensor[tensor];
+    if (kind == static_cast<int>(elements_of_class.size())) {
+      elements_of_class.push_back(LineElements(target, tensor));
+    }
+    int64_t& end = ends[kinds.line_of_class[kind]];
     const int64_t begin = end;
-    end += LineBytes(input.target().layout(), tensor);
+    end += elements_of_class[kind] * target.tensor(tensor).item_bytes();
     spans.push_back({.begin_bytes = begin, .end_bytes = end});
   }
   for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
-    spans[tensor].line_bytes = ends[lines[tensor]];
+    spans[tensor].line_bytes =
+        ends[kinds.line_of_class[kinds.class_of_tensor[tensor]]];
   }
   return spans;
 }
@@ -191,11 +220,10 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
   body->options = options;
   if (!body->source.empty()) {
     const PlanInput input(body);
-    body->class_of_tensor = NumberByKey(input, /*of_class=*/true);
-    for (int c : body->class_of_tensor) {
-      body->num_classes = std::max(body->num_classes, c + 1);
-    }
-    body->line_spans = LineSpansOf(input);
+    Kinds kinds = KindsOf(input);
+    body->line_spans = LineSpansOf(input, kinds);
+    body->num_classes = static_cast<int>(kinds.line_of_class.size());
+    body->class_of_tensor = std::move(kinds.class_of_tensor);
   }
   return PlanInput(std::move(body));
 }

@@ -76,26 +76,31 @@ class Builder {
     }
   }
 
-  // Most regions have one sender, and then the number of routes is known.
+  // With one sender of a region the number of routes is known; several share a
+  // line of tensors by position, so each sends about its part of the tensors.
   // Growing the lists instead would double the time of a plan: its memory is
   // touched for the first time, and page faults cost more than routing.
   void Reserve(const TensorClasses& classes) {
     size_t kept = 0;
     std::vector<size_t> sent, received;
     const auto count = [&](PeerExchange& peer, std::vector<size_t>& counts,
-                           int num_tensors) {
+                           int num_tensors, int num_senders) {
       counts.resize(peers_.size());
-      counts[&peer - peers_.data()] += num_tensors;
+      counts[&peer - peers_.data()] +=
+          num_senders == 1 ? num_tensors : num_tensors / num_senders + 2;
     };
     for (const TensorClass& c : classes.all()) {
       kept += c.kept.size() * c.num_tensors;
       for (const Demand& demand : c.incoming) {
-        if (demand.senders.size() != 1) continue;
-        count(PeerOfSource(demand.senders.rank(0)), received, c.num_tensors);
+        const int senders = demand.senders.size();
+        for (int i = 0; i < senders; ++i) {
+          count(PeerOfSource(demand.senders.rank(i)), received, c.num_tensors,
+                senders);
+        }
       }
       for (const Demand& demand : c.outgoing) {
-        if (demand.senders.size() != 1) continue;
-        count(PeerOfTarget(demand.target_rank), sent, c.num_tensors);
+        count(PeerOfTarget(demand.target_rank), sent, c.num_tensors,
+              demand.senders.size());
       }
     }
     plan_.local.reserve(kept);

@@ -44,6 +44,14 @@ void ForEachRegionOfCopy(const LayoutBody& body, int tensor, int copy,
                          absl::FunctionRef<void(const OwnedRegion&)> visit) {
   const Held& held = body.held(tensor, copy);
   const PlacementBody& placement = body.body_of(held);
+  // Most shards of a run lie elsewhere. The rank's part of the run is judged by
+  // the whole tensor first: the local one is no longer, and dearer to find.
+  if (placement.flat_group >= 0 &&
+      FlatPart(held.flat, number_of(placement.flat_group),
+               body.tensors[tensor].whole().num_elements())
+          .empty()) {
+    return;
+  }
   const LocalSpace space =
       LocalSpaceOf(body.tensors[tensor], placement, number_of);
   OwnedRegion region = {.tensor = tensor, .copy = copy};
