@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "transition/check/form.h"
 #include "transition/check/matching.h"
 #include "transition/check/memory.h"
@@ -24,7 +23,8 @@ void Append(Violations& all, Violations more) {
 
 Violations CheckPrograms(const Claims& claims,
                          absl::Span<const Program> programs) {
-  Violations violations = CheckForm(claims, programs);
+  Violations violations;
+  Append(violations, CheckForm(claims, programs));
   // Indices are not to be trusted.
   if (!violations.empty()) return violations;
 
@@ -42,15 +42,6 @@ Violations CheckPrograms(const Claims& claims,
     Append(violations, CheckMemory(claims, program));
   }
   return violations;
-}
-
-absl::Status StatusOf(const Violations& violations) {
-  if (violations.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(violations[0].DebugString(),
-                   violations.size() > 1
-                       ? absl::StrCat(" (and ", violations.size() - 1, " more)")
-                       : ""));
 }
 
 }  // namespace dynatrain::transition

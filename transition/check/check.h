@@ -1,10 +1,9 @@
 // The checker: proves of all ranks' programs together, before anything moves,
 // that
 //   - every send meets a receive of the same pieces, in the same window;
-//   - nobody waits for ever: under rendezvous (a send ends when it is
-//   received),
-//     with limited credits, and with groups that end only when all they hold
-//     has met its other end;
+//   - nobody waits for ever: under rendezvous (a send ends when its receive has
+//     begun), with limited credits, and with groups that end only when all they
+//     hold has met its other end;
 //   - each element of the target world is written once and no other is;
 //   - nothing is read that the rank doesn't hold, or that may be freed before;
 //   - nothing is written where there is no room yet;
@@ -24,7 +23,6 @@
 #ifndef TRANSITION_CHECK_CHECK_H_
 #define TRANSITION_CHECK_CHECK_H_
 
-#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "transition/check/claims.h"
 #include "transition/check/violation.h"
@@ -38,9 +36,6 @@ namespace dynatrain::transition {
 // is in doubt.
 Violations CheckPrograms(const Claims& claims,
                          absl::Span<const Program> programs);
-
-// OK, or kFailedPrecondition with the first violation and how many there are.
-absl::Status StatusOf(const Violations& violations);
 
 }  // namespace dynatrain::transition
 

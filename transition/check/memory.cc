@@ -23,17 +23,16 @@ bool InOne(absl::Span<const Box> boxes, const Box& region) {
                      [&](const Box& box) { return box.Contains(region); });
 }
 
-// Elements of `region` that are in `accesses` (disjoint) that come before
-// `when`.
-int64_t ElementsBefore(absl::Span<const Access> accesses,
-                       const Access& access) {
-  int64_t elements = 0;
+// Whether all of `access` is in `accesses` (disjoint) that come before it.
+bool CoveredBefore(absl::Span<const Access> accesses, const Access& access) {
+  int64_t left = access.region.num_elements();
   for (const Access& it : accesses) {
     if (!it.when.Before(access.when)) continue;
     const std::optional<Box> common = vps::Intersect(it.region, access.region);
-    if (common.has_value()) elements += common->num_elements();
+    if (common.has_value()) left -= common->num_elements();
+    if (left < 0) return false;  // not disjoint; more would overflow
   }
-  return elements;
+  return left == 0;
 }
 
 // All that concerns one tensor on one rank.
@@ -108,7 +107,7 @@ class TensorCheck {
 
   void CheckWrites() {
     for (const Access& write : accesses_.writes) {
-      if (ElementsBefore(room_, write) != write.region.num_elements()) {
+      if (!CoveredBefore(room_, write)) {
         Say(ViolationKind::kNotAllocated, write,
             "is written where there may be no room yet");
       }
@@ -118,7 +117,7 @@ class TensorCheck {
 
   void CheckForwards() {
     for (const Access& read : accesses_.target_reads) {
-      if (ElementsBefore(content_, read) != read.region.num_elements()) {
+      if (!CoveredBefore(content_, read)) {
         Say(ViolationKind::kNotHeld, read,
             "is passed on before it is sure to be there");
       }
@@ -141,15 +140,19 @@ class TensorCheck {
     }
   }
 
+  // Once for each access that overlaps one before it.
   void SayOverlaps(ViolationKind kind, absl::Span<const Access> accesses,
                    absl::string_view text) {
     for (size_t i = 0; i < accesses.size(); ++i) {
-      for (size_t k = 0; k < i; ++k) {
-        if (vps::Intersect(accesses[i].region, accesses[k].region)
-                .has_value()) {
-          Say(kind, accesses[i], text);
-        }
-      }
+      const Access& it = accesses[i];
+      const auto before = accesses.first(i);
+      const auto other =
+          std::find_if(before.begin(), before.end(), [&](const Access& other) {
+            return vps::Intersect(it.region, other.region).has_value();
+          });
+      if (other == before.end()) continue;
+      Say(kind, it,
+          absl::StrCat(text, ", also by operation ", other->when.operation));
     }
   }
 

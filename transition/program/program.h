@@ -77,7 +77,7 @@ struct Operation {
   Pieces pieces;
   int64_t bytes = 0;  // of the pieces; of the buffer for kReserve, kRelease
 
-  // "send 2 pieces, 4096 B to rank 3 (lane 0, channel 0): tensor 5 [0:4]".
+  // "send 16 B to rank 3 (lane 0, channel 0) tensor 5 [0:4]".
   std::string DebugString() const;
 
   friend bool operator==(const Operation&, const Operation&) = default;
