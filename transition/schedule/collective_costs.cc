@@ -1,6 +1,7 @@
 #include "transition/schedule/collective_costs.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -194,7 +195,40 @@ Cost ByNode(const ClusterModel& cluster, const char* name, const Spread& spread,
            Latency(cluster, 1, 1)}};
 }
 
+absl::StatusOr<CostComparison> CompareByNode(const char* name,
+                                             const ClusterModel& cluster,
+                                             int root,
+                                             absl::Span<const int> others,
+                                             int64_t bytes,
+                                             const CollectiveOptions& options) {
+  RETURN_IF_ERROR(CheckCollectiveOptions(options));
+  RETURN_IF_ERROR(CheckRanks(cluster, root, others));
+  RETURN_IF_ERROR(CheckBytes(bytes, others.size()));
+  const Spread spread = SpreadOf(cluster, root, others);
+  const int ranks = static_cast<int>(others.size());
+  return Compare(PlainFrom(cluster, spread, bytes),
+                 ByNode(cluster, name, spread, bytes), ranks, bytes * ranks,
+                 options);
+}
+
 }  // namespace
+
+absl::Status CheckCollectiveOptions(const CollectiveOptions& options) {
+  const auto check = [](const char* field, int64_t value, int64_t min,
+                        int64_t max) {
+    if (min <= value && value <= max) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("collective: ", field, " is ", value, "; it must be ", min,
+                     " to ", max));
+  };
+  RETURN_IF_ERROR(check("min_ranks", options.min_ranks, 1,
+                        std::numeric_limits<int>::max()));
+  RETURN_IF_ERROR(check("min_bytes", options.min_bytes, 0, kMaxTrafficBytes));
+  RETURN_IF_ERROR(
+      check("max_slot_bytes", options.max_slot_bytes, 1, kMaxTrafficBytes));
+  return check("min_slot_bytes", options.min_slot_bytes, 1,
+               options.max_slot_bytes);
+}
 
 int64_t PipelineSlot(int64_t bytes, int64_t bytes_per_second,
                      int64_t per_slot_ns, int hops,
@@ -219,6 +253,7 @@ int64_t PipelineSlot(int64_t bytes, int64_t bytes_per_second,
 absl::StatusOr<CostComparison> CompareBroadcast(
     const ClusterModel& cluster, int root, absl::Span<const int> targets,
     int64_t bytes, const CollectiveOptions& options) {
+  RETURN_IF_ERROR(CheckCollectiveOptions(options));
   RETURN_IF_ERROR(CheckRanks(cluster, root, targets));
   RETURN_IF_ERROR(CheckBytes(bytes, targets.size()));
   const Spread spread = SpreadOf(cluster, root, targets);
@@ -231,13 +266,8 @@ absl::StatusOr<CostComparison> CompareBroadcast(
 absl::StatusOr<CostComparison> CompareScatter(
     const ClusterModel& cluster, int root, absl::Span<const int> targets,
     int64_t bytes, const CollectiveOptions& options) {
-  RETURN_IF_ERROR(CheckRanks(cluster, root, targets));
-  RETURN_IF_ERROR(CheckBytes(bytes, targets.size()));
-  const Spread spread = SpreadOf(cluster, root, targets);
-  const int ranks = static_cast<int>(targets.size());
-  return Compare(PlainFrom(cluster, spread, bytes),
-                 ByNode(cluster, "scatter by node", spread, bytes), ranks,
-                 bytes * ranks, options);
+  return CompareByNode("scatter by node", cluster, root, targets, bytes,
+                       options);
 }
 
 absl::StatusOr<CostComparison> CompareGather(const ClusterModel& cluster,
@@ -245,18 +275,14 @@ absl::StatusOr<CostComparison> CompareGather(const ClusterModel& cluster,
                                              absl::Span<const int> sources,
                                              int64_t bytes,
                                              const CollectiveOptions& options) {
-  RETURN_IF_ERROR(CheckRanks(cluster, root, sources));
-  RETURN_IF_ERROR(CheckBytes(bytes, sources.size()));
-  const Spread spread = SpreadOf(cluster, root, sources);
-  const int ranks = static_cast<int>(sources.size());
-  return Compare(PlainFrom(cluster, spread, bytes),
-                 ByNode(cluster, "gather by node", spread, bytes), ranks,
-                 bytes * ranks, options);
+  return CompareByNode("gather by node", cluster, root, sources, bytes,
+                       options);
 }
 
 absl::StatusOr<CostComparison> CompareAllToAll(
     const ClusterModel& cluster, int nodes, int64_t bytes,
     const CollectiveOptions& options) {
+  RETURN_IF_ERROR(CheckCollectiveOptions(options));
   if (nodes < 1 || nodes > cluster.figures().num_nodes) {
     return absl::InvalidArgumentError(
         absl::StrCat("collective: nodes is ", nodes, "; it must be 1 to ",

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "transition/schedule/cluster_model.h"
@@ -31,8 +32,13 @@ struct CollectiveOptions {
                          const CollectiveOptions&) = default;
 };
 
+// kInvalidArgument naming the field that is out of range. All below that return
+// a StatusOr ask this first.
+absl::Status CheckCollectiveOptions(const CollectiveOptions& options);
+
 // The slot that makes S bytes through a pipeline of `hops` fastest: time is
-// S/B + (S/c) m + hops c/B, least at c = sqrt(S m B / hops).
+// S/B + (S/c) m + hops c/B, least at c = sqrt(S m B / hops). REQUIRES: valid
+// options, hops >= 1.
 int64_t PipelineSlot(int64_t bytes, int64_t bytes_per_second,
                      int64_t per_slot_ns, int hops,
                      const CollectiveOptions& options);

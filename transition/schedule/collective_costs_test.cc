@@ -1,6 +1,7 @@
 #include "transition/schedule/collective_costs.h"
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -121,6 +122,19 @@ TEST(CollectiveCostsTest, RefusesWhatIsNotThere) {
               HasSubstr("bytes is 0"));
   EXPECT_THAT(CompareAllToAll(cluster, 2, 1).status().message(),
               HasSubstr("nodes is 2; it must be 1 to 1"));
+}
+
+TEST(CollectiveCostsTest, RefusesSlotsOfNothing) {
+  const auto error = [](const CollectiveOptions& options) {
+    return std::string(CompareBroadcast(Nodes(1), 0, Ranks(1, 8), 1, options)
+                           .status()
+                           .message());
+  };
+  EXPECT_THAT(error({.min_ranks = 0}), HasSubstr("min_ranks is 0"));
+  EXPECT_THAT(error({.min_bytes = -1}), HasSubstr("min_bytes is -1"));
+  EXPECT_THAT(error({.min_slot_bytes = 0}), HasSubstr("min_slot_bytes is 0"));
+  EXPECT_THAT(error({.min_slot_bytes = 9, .max_slot_bytes = 8}),
+              HasSubstr("min_slot_bytes is 9; it must be 1 to 8"));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ class Cutter {
       : unit_bytes_(unit_bytes), max_operations_(max_operations) {}
 
   // Appends what `parcels`, all within [begin, end), do as windows.
-  void Append(std::vector<TimedParcel> parcels, int64_t begin, int64_t end) {
+  void Append(const std::vector<TimedParcel>& parcels, int64_t begin,
+              int64_t end) {
     if (parcels.empty()) return;
     std::vector<Parcel> merged = Merge(parcels);
     if (MostOperations(merged) <= max_operations_) {

@@ -126,6 +126,7 @@ absl::StatusOr<FanOut> PlanFanOut(const ClusterModel& cluster,
                                   int64_t bytes,
                                   const CollectiveOptions& options) {
   RETURN_IF_ERROR(CheckInput(cluster, old_ranks, new_ranks, bytes));
+  RETURN_IF_ERROR(CheckCollectiveOptions(options));
   FanOut fan_out = {.bytes = bytes};
   std::set<int> unused(old_ranks.begin(), old_ranks.end());
   size_t longest = 0;

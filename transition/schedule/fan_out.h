@@ -37,7 +37,8 @@ struct FanOut {
 // As many chains as there are old ranks, at most one per new rank. Chains are
 // whole nodes where there are nodes enough, and begin on the node of their old
 // rank where they can. Returns kInvalidArgument if there is no old or no new
-// rank, a rank is not of the cluster or there twice, or bytes are not positive.
+// rank, a rank is not of the cluster or there twice, bytes are not positive, or
+// an option is out of range.
 absl::StatusOr<FanOut> PlanFanOut(const ClusterModel& cluster,
                                   absl::Span<const int> old_ranks,
                                   absl::Span<const int> new_ranks,

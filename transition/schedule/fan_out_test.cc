@@ -83,6 +83,10 @@ TEST(FanOutTest, RefusesWhatMakesNoSense) {
               HasSubstr("rank 8; ranks are 0 to 7"));
   EXPECT_THAT(PlanFanOut(cluster, {1}, {2}, 0).status().message(),
               HasSubstr("bytes is 0"));
+  EXPECT_THAT(PlanFanOut(cluster, {1}, {2}, 1, {.min_slot_bytes = 0})
+                  .status()
+                  .message(),
+              HasSubstr("min_slot_bytes is 0"));
 }
 
 }  // namespace

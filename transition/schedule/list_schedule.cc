@@ -64,9 +64,7 @@ class Scheduler {
   Scheduler(std::vector<UnitFlow> flows, int num_ports,
             const ListOptions& options)
       : flows_(std::move(flows)),
-        edges_(MakeEdges()),
-        graph_(num_ports, edges_,
-               Horizon(edges_, num_ports, options.slack_ppm)) {
+        graph_(MakeGraph(num_ports, options.slack_ppm)) {
     list_.unit_bytes = options.unit_bytes;
   }
 
@@ -102,7 +100,7 @@ class Scheduler {
   };
 
   // Fills edge_flows_ too.
-  std::vector<PortGraph::Edge> MakeEdges() {
+  PortGraph MakeGraph(int num_ports, int64_t slack_ppm) {
     std::vector<PortGraph::Edge> edges;
     for (size_t i = 0; i < flows_.size(); ++i) {
       if (edges.empty() || edges.back().port != flows_[i].port) {
@@ -112,7 +110,8 @@ class Scheduler {
       edges.back().left += flows_[i].units;
       edge_flows_.back().end = i + 1;
     }
-    return edges;
+    const int64_t horizon = Horizon(edges, num_ports, slack_ppm);
+    return PortGraph(num_ports, std::move(edges), horizon);
   }
 
   void Handle(const Event& event) {
@@ -219,7 +218,6 @@ class Scheduler {
 
   const std::vector<UnitFlow> flows_;
   std::vector<EdgeFlows> edge_flows_;
-  const std::vector<PortGraph::Edge> edges_;  // as they were at first
   PortGraph graph_;
   ListSchedule list_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

@@ -92,6 +92,8 @@ std::string LowerBounds::DebugString() const {
       absl::StrFormat("%-28s %15d\n", "of those, between nodes", between_bytes),
       Line("most out of a rank", "rank", max_out),
       Line("most into a rank", "rank", max_in),
+      Line("most out inside a node", "rank", max_inside_out),
+      Line("most in inside a node", "rank", max_inside_in),
       Line("most out of a node", "node", max_node_out),
       Line("most into a node", "node", max_node_in),
       Line("most out of a network port", "port", max_nic_out),

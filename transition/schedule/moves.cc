@@ -56,6 +56,12 @@ absl::StatusOr<Moves> Moves::Create(int num_ranks,
     return absl::InvalidArgumentError(absl::StrCat(
         "moves among ", num_ranks, " ranks; there must be at least 1"));
   }
+  for (size_t i = 0; i < item_bytes.size(); ++i) {
+    if (item_bytes[i] > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("moves: item_bytes of tensor ", i, " is ", item_bytes[i],
+                     "; it must be at least 1"));
+  }
   int64_t left = kMaxTrafficBytes;
   for (const Move& move : moves) {
     RETURN_IF_ERROR(

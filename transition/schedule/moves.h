@@ -32,7 +32,8 @@ class Moves {
  public:
   // Moves in any order. Returns kInvalidArgument naming the move if a rank or
   // tensor is not there, a region is empty, or one that is adopted does not
-  // stay; kOutOfRange if there are more bytes than kMaxTrafficBytes.
+  // stay, or naming the tensor whose elements have no bytes; kOutOfRange if
+  // there are more bytes than kMaxTrafficBytes.
   static absl::StatusOr<Moves> Create(int num_ranks,
                                       std::vector<int64_t> item_bytes,
                                       std::vector<Move> moves);

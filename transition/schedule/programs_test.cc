@@ -131,6 +131,8 @@ TEST(MovesTest, RefuseWhatIsNotThere) {
   EXPECT_THAT(error({{0, 1, {0, box}, true}}), HasSubstr("does not stay"));
   EXPECT_THAT(error({{0, 1, {0, *Box::Whole({int64_t{1} << 60})}}}),
               HasSubstr("more than"));
+  EXPECT_THAT(Moves::Create(2, {4, 0}, {}).status().message(),
+              HasSubstr("item_bytes of tensor 1 is 0; it must be at least 1"));
 }
 
 }  // namespace
