@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/numeric/bits.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -29,12 +28,12 @@ class Chooser {
       : traffic_(OnLane(traffic, cluster, lane)),
         cluster_(cluster),
         lane_(lane),
+        ports_(cluster.Ports(lane)),
         options_(options) {}
 
   LaneChoice Choose() const {
-    LaneChoice choice = {
-        .lane = lane_,
-        .bound_bytes = PortBound(traffic_, cluster_.Ports(lane_))};
+    LaneChoice choice = {.lane = lane_,
+                         .bound_bytes = PortBound(traffic_, ports_)};
     std::vector<Candidate> candidates;
     candidates.push_back(Xor());
     const bool list = traffic_.num_ranks() <= options_.max_list_ranks &&
@@ -74,10 +73,12 @@ class Chooser {
   Candidate Xor() const {
     const int block = cluster_.figures().ranks_per_node;
     const int64_t unit = options_.list.unit_bytes;
-    // A port sends to a whole block in a window. Cuts are at whole units.
+    // Each rank of a port sends to a whole block in a window. Cuts are at whole
+    // units.
+    const int64_t ranks_per_port =
+        (ports_.num_ranks() + ports_.num_ports - 1) / ports_.num_ports;
     const int64_t pair_bytes =
-        options_.max_window_bytes /
-        static_cast<int64_t>(absl::bit_ceil(static_cast<uint32_t>(block)));
+        options_.max_window_bytes / (PaddedBlock(block) * ranks_per_port);
     Candidate xor_candidate = {
         .order = XorOrder(traffic_, block),
         .windows = XorSchedule(
@@ -91,8 +92,7 @@ class Chooser {
   }
 
   Candidate List() const {
-    const ListSchedule list =
-        MakeListSchedule(traffic_, cluster_.Ports(lane_), options_.list);
+    const ListSchedule list = MakeListSchedule(traffic_, ports_, options_.list);
     Candidate candidate = {
         .order = OrderOf(list),
         .windows = CutIntoWindows(
@@ -103,13 +103,12 @@ class Chooser {
   }
 
   void Measure(ScheduleKind kind, Candidate& candidate) const {
-    const PortMap ports = cluster_.Ports(lane_);
     candidate.costs = {
         .kind = kind,
         .num_parcels = static_cast<int64_t>(candidate.order.parcels.size()),
         .num_windows = candidate.windows.num_windows(),
-        .ordered_bytes = OrderedMakespan(candidate.order, ports),
-        .windowed_bytes = WindowedMakespan(candidate.windows, ports),
+        .ordered_bytes = OrderedMakespan(candidate.order, ports_),
+        .windowed_bytes = WindowedMakespan(candidate.windows, ports_),
         .ordered_ns =
             OrderedNs(candidate.order, cluster_, lane_, options_.slot_bytes),
         .grouped_ns = GroupedNs(candidate.windows, cluster_, lane_)};
@@ -118,6 +117,7 @@ class Chooser {
   const Traffic traffic_;
   const ClusterModel& cluster_;
   const Lane lane_;
+  const PortMap ports_;
   const ScheduleOptions& options_;
 };
 
@@ -132,7 +132,8 @@ absl::Status CheckOptions(const ScheduleOptions& options) {
       check("list.slack_ppm", options.list.slack_ppm, 0, 1'000'000));
   RETURN_IF_ERROR(
       check("list.unit_bytes", options.list.unit_bytes, 1, int64_t{1} << 30));
-  RETURN_IF_ERROR(check("slot_bytes", options.slot_bytes, 1, kMaxTrafficBytes));
+  RETURN_IF_ERROR(
+      check("slot_bytes", options.slot_bytes, kMinSlotBytes, kMaxTrafficBytes));
   RETURN_IF_ERROR(check("max_window_bytes", options.max_window_bytes,
                         options.list.unit_bytes, kMaxTrafficBytes));
   RETURN_IF_ERROR(check("max_list_ranks", options.max_list_ranks, 0, 1 << 16));

@@ -42,6 +42,7 @@ struct ScheduleOptions {
   ListOptions list;
   int64_t slot_bytes = 8 << 20;
   // That a port sends in one window, and that it receives: what is in flight.
+  // By XOR, a unit for each pair of a window goes in any case.
   int64_t max_window_bytes = int64_t{256} << 20;
   // A list schedule is global: above these it would take too long to make.
   int max_list_ranks = 1024;

@@ -1,6 +1,7 @@
 #include "transition/schedule/choose_schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "absl/status/status.h"
@@ -122,6 +123,32 @@ TEST(ChooseScheduleTest, LanesDivideTheTraffic) {
   }
 }
 
+// Also where four ranks share a NIC.
+TEST(ChooseScheduleTest, APortHasNoMoreInAWindowThanIsAllowed) {
+  constexpr int64_t kLimit = 1 << 20;
+  const Traffic traffic = UniformTraffic(64, 1 << 20);
+  const ClusterModel cluster = Nodes(8, 8, 2);
+  for (const int max_list_ranks : {0, 64}) {
+    const ScheduleChoice choice =
+        *ChooseSchedule(traffic, cluster,
+                        {.execution = Execution::kGrouped,
+                         .max_window_bytes = kLimit,
+                         .max_list_ranks = max_list_ranks});
+    for (const LaneChoice& lane : choice.lanes) {
+      for (int i = 0; i < lane.schedule.num_windows(); ++i) {
+        std::map<int, int64_t> out, in;  // by port
+        for (const Parcel& it : lane.schedule.window(i)) {
+          out[cluster.PortOf(lane.lane, it.sender)] += it.bytes;
+          in[cluster.PortOf(lane.lane, it.receiver)] += it.bytes;
+        }
+        for (const auto& ports : {out, in}) {
+          for (const auto& [port, bytes] : ports) ASSERT_LE(bytes, kLimit);
+        }
+      }
+    }
+  }
+}
+
 // With large messages the list schedule is near the bound of the NICs too, also
 // where ranks share them.
 TEST(ChooseScheduleTest, LargeTransfersComeNearTheIdealTime) {
@@ -159,7 +186,8 @@ TEST(ChooseScheduleTest, RefusesWhatDoesNotFit) {
   };
   EXPECT_THAT(ChooseSchedule(traffic, Nodes(1, 8, 8), {}).status().message(),
               HasSubstr("among 9 ranks, the cluster has 8"));
-  EXPECT_THAT(error({.slot_bytes = 0}), HasSubstr("slot_bytes is 0"));
+  EXPECT_THAT(error({.slot_bytes = 0}),
+              HasSubstr("slot_bytes is 0; it must be 4096"));
   EXPECT_THAT(error({.list = {.slack_ppm = -1}}), HasSubstr("slack_ppm is -1"));
   EXPECT_THAT(error({.max_window_bytes = 1}),
               HasSubstr("max_window_bytes is 1; it must be 512"));

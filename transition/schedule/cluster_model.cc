@@ -63,6 +63,7 @@ absl::StatusOr<ClusterModel> ClusterModel::Create(
   constexpr int64_t kMinBandwidth = 1'000'000;
   constexpr int64_t kMaxBandwidth = 1'000'000'000'000'000;
   constexpr int64_t kMaxNs = 1'000'000'000;
+  constexpr int64_t kMaxMessageNs = 1'000'000;  // there are many
   RETURN_IF_ERROR(CheckRange("num_nodes", figures.num_nodes, 1, 1 << 16));
   RETURN_IF_ERROR(
       CheckRange("ranks_per_node", figures.ranks_per_node, 1, 1 << 10));
@@ -79,7 +80,8 @@ absl::StatusOr<ClusterModel> ClusterModel::Create(
       CheckRange("inside_latency_ns", figures.inside_latency_ns, 0, kMaxNs));
   RETURN_IF_ERROR(
       CheckRange("nic_latency_ns", figures.nic_latency_ns, 0, kMaxNs));
-  RETURN_IF_ERROR(CheckRange("message_ns", figures.message_ns, 0, kMaxNs));
+  RETURN_IF_ERROR(
+      CheckRange("message_ns", figures.message_ns, 0, kMaxMessageNs));
   RETURN_IF_ERROR(CheckRange("group_ns", figures.group_ns, 0, kMaxNs));
   // A group has to hold at least one exchange with one peer.
   RETURN_IF_ERROR(CheckRange("max_group_operations",

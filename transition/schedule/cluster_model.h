@@ -39,7 +39,7 @@ struct ClusterFigures {
   // Until the first byte of a message is there.
   int64_t inside_latency_ns = 5'000;
   int64_t nic_latency_ns = 10'000;
-  // What a message costs its ports beside its bytes.
+  // What a message costs its ports beside its bytes; at most a millisecond.
   int64_t message_ns = 2'000;
   // What it costs to start a group of operations (a kernel launch, joins).
   int64_t group_ns = 30'000;
@@ -52,6 +52,10 @@ struct ClusterFigures {
 };
 
 inline constexpr int kMaxGroupOperations = 256;
+
+// Bytes move slot by slot, each of which costs message_ns: with slots of this
+// at least, all that can move costs less than 2^63 ns.
+inline constexpr int64_t kMinSlotBytes = 4096;
 
 // The two kinds of ports, which work at once.
 enum class Lane {

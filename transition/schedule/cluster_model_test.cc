@@ -93,6 +93,8 @@ TEST(ClusterModelTest, RefusalsNameTheFieldAndWhatWouldDo) {
               HasSubstr("the nearest is 256"));
   EXPECT_THAT(error([](ClusterFigures& f) { f.group_ns = -1; }),
               HasSubstr("group_ns is -1"));
+  EXPECT_THAT(error([](ClusterFigures& f) { f.message_ns = 2'000'000; }),
+              HasSubstr("message_ns is 2000000; it must be 0 to 1000000"));
 }
 
 TEST(ClusterModelTest, TransferTimesAreRoundedUpAndDontOverflow) {

@@ -224,9 +224,9 @@ absl::Status CheckCollectiveOptions(const CollectiveOptions& options) {
   RETURN_IF_ERROR(check("min_ranks", options.min_ranks, 1,
                         std::numeric_limits<int>::max()));
   RETURN_IF_ERROR(check("min_bytes", options.min_bytes, 0, kMaxTrafficBytes));
-  RETURN_IF_ERROR(
-      check("max_slot_bytes", options.max_slot_bytes, 1, kMaxTrafficBytes));
-  return check("min_slot_bytes", options.min_slot_bytes, 1,
+  RETURN_IF_ERROR(check("max_slot_bytes", options.max_slot_bytes, kMinSlotBytes,
+                        kMaxTrafficBytes));
+  return check("min_slot_bytes", options.min_slot_bytes, kMinSlotBytes,
                options.max_slot_bytes);
 }
 

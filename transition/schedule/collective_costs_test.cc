@@ -133,8 +133,8 @@ TEST(CollectiveCostsTest, RefusesSlotsOfNothing) {
   EXPECT_THAT(error({.min_ranks = 0}), HasSubstr("min_ranks is 0"));
   EXPECT_THAT(error({.min_bytes = -1}), HasSubstr("min_bytes is -1"));
   EXPECT_THAT(error({.min_slot_bytes = 0}), HasSubstr("min_slot_bytes is 0"));
-  EXPECT_THAT(error({.min_slot_bytes = 9, .max_slot_bytes = 8}),
-              HasSubstr("min_slot_bytes is 9; it must be 1 to 8"));
+  EXPECT_THAT(error({.min_slot_bytes = 9000, .max_slot_bytes = 8000}),
+              HasSubstr("min_slot_bytes is 9000; it must be 4096 to 8000"));
 }
 
 }  // namespace

@@ -10,9 +10,7 @@ namespace dynatrain::transition {
 namespace {
 
 int PaddedIndex(int rank, int block_ranks) {
-  const int padded =
-      static_cast<int>(absl::bit_ceil(static_cast<uint32_t>(block_ranks)));
-  return rank / block_ranks * padded + rank % block_ranks;
+  return rank / block_ranks * PaddedBlock(block_ranks) + rank % block_ranks;
 }
 
 // Where a parcel stands in the schedule.
@@ -53,6 +51,10 @@ Schedule Collect(std::vector<Placed> placed) {
 
 }  // namespace
 
+int PaddedBlock(int block_ranks) {
+  return static_cast<int>(absl::bit_ceil(static_cast<uint32_t>(block_ranks)));
+}
+
 int XorStep(int rank_a, int rank_b, int block_ranks) {
   return PaddedIndex(rank_a, block_ranks) ^ PaddedIndex(rank_b, block_ranks);
 }
@@ -63,8 +65,7 @@ int XorWindow(int rank_a, int rank_b, int block_ranks) {
 }
 
 Schedule XorSchedule(const Traffic& traffic, const XorOptions& options) {
-  const int block = static_cast<int>(
-      absl::bit_ceil(static_cast<uint32_t>(options.block_ranks)));
+  const int block = PaddedBlock(options.block_ranks);
   std::vector<Placed> placed;
   placed.reserve(traffic.flows().size());
   for (const Flow& flow : traffic.flows()) {

@@ -34,11 +34,14 @@ struct XorOptions {
   friend bool operator==(const XorOptions&, const XorOptions&) = default;
 };
 
+// The power of two from block_ranks on. REQUIRES: block_ranks >= 1.
+int PaddedBlock(int block_ranks);
+
 // The step at which two ranks meet, with blocks padded to a power of two.
 // Symmetric, and for a given rank different for each peer.
 int XorStep(int rank_a, int rank_b, int block_ranks);
 
-// The window in which that step is.
+// The window in which that step is: XorStep / PaddedBlock.
 int XorWindow(int rank_a, int rank_b, int block_ranks);
 
 // Windowed, with at most max_operations per rank and window.

@@ -22,6 +22,8 @@ TEST(XorWindowsTest, APairHasOneStepAndARankOnePeerPerStep) {
       std::set<int> steps;
       for (int peer = 0; peer < 50; ++peer) {
         EXPECT_EQ(XorStep(rank, peer, block), XorStep(peer, rank, block));
+        EXPECT_EQ(XorStep(rank, peer, block) / PaddedBlock(block),
+                  XorWindow(rank, peer, block));
         steps.insert(XorStep(rank, peer, block));
       }
       EXPECT_EQ(steps.size(), 50);
