@@ -11,8 +11,9 @@ namespace dynatrain::transition {
 
 namespace {
 
-// Ranks that share a port take turns by pieces of this: fine enough to come out
-// as fair, coarse enough to be few.
+// Ranks that share a port use it in the order of the list. One that began
+// because the ones before it had to wait makes way after a piece of this: small
+// enough to hold nobody up for long, large enough that pieces are few.
 int64_t TurnBytes(const Schedule& schedule, const PortMap& ports) {
   if (ports.num_ports == ports.num_ranks()) return kMaxTrafficBytes;
   std::vector<int64_t> out(ports.num_ports);

@@ -8,8 +8,8 @@ namespace dynatrain::transition {
 namespace {
 
 // 0 1 | 2 3, one NIC of 1 byte/ns per node, 10 bytes/ns inside.
-ClusterModel Cluster(int nics = 1) {
-  return *ClusterModel::Create({.num_nodes = 2,
+ClusterModel Cluster(int nics = 1, int nodes = 2) {
+  return *ClusterModel::Create({.num_nodes = nodes,
                                 .ranks_per_node = 2,
                                 .nics_per_node = nics,
                                 .inside_bytes_per_second = 10'000'000'000,
@@ -30,12 +30,22 @@ TEST(CostModelTest, AMessageCostsBytesSlotsAndLatency) {
   EXPECT_EQ(OrderedNs(inside, Cluster(), Lane::kInside, 1000), 100 + 5 + 3);
 }
 
-TEST(CostModelTest, RanksThatShareANicTakeTurns) {
+TEST(CostModelTest, RanksThatShareANicDivideIt) {
   const Schedule schedule = {{{0, 2, 0, 1000}, {1, 3, 0, 1000}}, {0}};
   EXPECT_EQ(OrderedNs(schedule, Cluster(1), Lane::kBetween, 1000),
             2 * 1005 + 7);
   EXPECT_EQ(OrderedNs(schedule, Cluster(2), Lane::kBetween, 1000), 1005 + 7);
   EXPECT_EQ(GroupedNs(schedule, Cluster(1), Lane::kBetween), 2 * 1005 + 107);
+}
+
+// 0 -> 2 waits for 4 -> 2; meanwhile 1, on the same NIC, begins to send to 5,
+// and makes way when 0 can send.
+TEST(CostModelTest, WhoBeginsOutOfTurnMakesWay) {
+  const Schedule schedule = {
+      {{4, 2, 0, 100}, {0, 2, 0, 1000}, {1, 5, 0, 1000}, {4, 2, 100, 1000}}};
+  // Slots of 10 bytes take 15 ns.
+  EXPECT_EQ(OrderedNs(schedule, Cluster(1, 3), Lane::kBetween, 10),
+            150 + 1500 + 1500 + 7);
 }
 
 TEST(CostModelTest, EachWindowCostsAGroup) {

@@ -39,12 +39,19 @@ TEST(PortModelTest, ComponentsOfAWindowDontWaitForEachOther) {
   EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(4)), 21);
 }
 
-// A component waits for the last of its ranks and ends as one: 1 -> 2 makes 0
-// wait too, since 0 -> 1 is in the same group.
-TEST(PortModelTest, AComponentGoesTogether) {
-  const Schedule schedule = {{{1, 2, 0, 5}, {0, 1, 0, 2}, {2, 3, 0, 7}},
-                             {0, 1}};
-  EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(4)), 12);
+// A component ends as one: 1 -> 2 makes 0 wait too, since 0 -> 1 is in the same
+// group.
+TEST(PortModelTest, AComponentEndsTogether) {
+  const Schedule schedule = {{{0, 1, 0, 2}, {1, 2, 0, 5}, {0, 3, 0, 7}},
+                             {0, 2}};
+  EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(4)), 5 + 7);
+}
+
+// And waits for the last of its ranks: 0 for 2, which is busy before.
+TEST(PortModelTest, AComponentStartsTogether) {
+  const Schedule schedule = {
+      {{2, 3, 0, 5}, {0, 1, 0, 1}, {1, 2, 0, 1}, {0, 4, 0, 10}}, {0, 1, 3}};
+  EXPECT_EQ(WindowedMakespan(schedule, PortMap::Own(5)), 5 + 1 + 10);
 }
 
 TEST(PortModelTest, NoScheduleBeatsTheBound) {

@@ -37,6 +37,9 @@ TEST(QueueSimulationTest, SharedPortsServeOneAtATimeInTheOrderOfTheList) {
   // Senders 0 and 1 share out port 0, receivers 2 and 3 have their own.
   EXPECT_THAT(EndTimes({{0, 2, 0, 2, 5}, {1, 3, 0, 3, 5}}, 4, 4, 1),
               ElementsAre(5, 10));
+  // Also where the first of the list has the higher sender.
+  EXPECT_THAT(EndTimes({{1, 2, 0, 2, 5}, {0, 3, 0, 3, 5}}, 4, 4, 1),
+              ElementsAre(5, 10));
 }
 
 TEST(QueueSimulationTest, NothingEndsAtNoTime) {
