@@ -5,8 +5,9 @@
  *   CREDITS=k  a send ends if fewer than k messages of its pair wait
  *   GROUPS     messages are cut into windows, all cuts; a rank begins all its
  *              messages of a window together and ends when all have met
- *   BROKEN     rank 0 does its first two messages in the other order: spin must
- *              find that this can wait for ever, else it would find nothing
+ *   BROKEN     rank 0 does its first two messages (with GROUPS, windows) in the
+ *              other order: spin must find that this can wait for ever, else it
+ *              would find nothing
  */
 #ifndef N
 #define N 3
@@ -28,6 +29,11 @@ byte window[M];
 bool sending[M];
 bool receiving[M];
 
+#ifdef BROKEN
+#define WINDOW(i) (me == 0 && window[i] < 2 -> 1 - window[i] : window[i])
+#else
+#define WINDOW(i) window[i]
+#endif
 #define MINE(i) (from[i] == me || to[i] == me)
 
 proctype Rank(byte me) {
@@ -37,8 +43,8 @@ proctype Rank(byte me) {
     atomic { /* the group begins */
       for (i : 0 .. M - 1) {
         if
-        :: window[i] == w && from[i] == me -> sending[i] = true
-        :: window[i] == w && to[i] == me -> receiving[i] = true
+        :: WINDOW(i) == w && from[i] == me -> sending[i] = true
+        :: WINDOW(i) == w && to[i] == me -> receiving[i] = true
         :: else
         fi
       }
@@ -47,7 +53,7 @@ proctype Rank(byte me) {
     do /* and ends */
     :: atomic {
         do
-        :: i < M && !(window[i] == w && MINE(i)) -> i++
+        :: i < M && !(WINDOW(i) == w && MINE(i)) -> i++
         :: else -> break
         od
       }

@@ -29,5 +29,6 @@ right order -DN=3 -DM=4
 right order -DN=3 -DM=4 -DCREDITS=1
 right order -DN=3 -DM=3 -DGROUPS
 broken order -DN=3 -DM=3 -DBROKEN
+broken order -DN=3 -DM=3 -DGROUPS -DBROKEN
 right xor -DN=3
 broken xor -DN=3 -DBROKEN
