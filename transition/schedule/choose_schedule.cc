@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "transition/schedule/check_range.h"
 #include "transition/schedule/cost_model.h"
 #include "transition/schedule/port_map.h"
 #include "transition/schedule/port_model.h"
@@ -124,9 +125,7 @@ class Chooser {
 absl::Status CheckOptions(const ScheduleOptions& options) {
   const auto check = [](const char* field, int64_t value, int64_t min,
                         int64_t max) {
-    if (min <= value && value <= max) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        "schedule: ", field, " is ", value, "; it must be ", min, " to ", max));
+    return CheckRange("schedule", field, value, min, max);
   };
   RETURN_IF_ERROR(
       check("list.slack_ppm", options.list.slack_ppm, 0, 1'000'000));

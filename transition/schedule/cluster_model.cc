@@ -8,17 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "transition/schedule/check_range.h"
 
 namespace dynatrain::transition {
 namespace {
-
-absl::Status CheckRange(const char* field, int64_t value, int64_t min,
-                        int64_t max) {
-  if (min <= value && value <= max) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("cluster: ", field, " is ", value, "; it must be ", min,
-                   " to ", max, ", the nearest is ", value < min ? min : max));
-}
 
 absl::Status CheckNics(const ClusterFigures& figures) {
   const int ranks = figures.ranks_per_node;
@@ -64,29 +57,27 @@ absl::StatusOr<ClusterModel> ClusterModel::Create(
   constexpr int64_t kMaxBandwidth = 1'000'000'000'000'000;
   constexpr int64_t kMaxNs = 1'000'000'000;
   constexpr int64_t kMaxMessageNs = 1'000'000;  // there are many
-  RETURN_IF_ERROR(CheckRange("num_nodes", figures.num_nodes, 1, 1 << 16));
-  RETURN_IF_ERROR(
-      CheckRange("ranks_per_node", figures.ranks_per_node, 1, 1 << 10));
-  RETURN_IF_ERROR(
-      CheckRange("nics_per_node", figures.nics_per_node, 1, 1 << 10));
+  const auto check = [](const char* field, int64_t value, int64_t min,
+                        int64_t max) {
+    return CheckRange("cluster", field, value, min, max);
+  };
+  RETURN_IF_ERROR(check("num_nodes", figures.num_nodes, 1, 1 << 16));
+  RETURN_IF_ERROR(check("ranks_per_node", figures.ranks_per_node, 1, 1 << 10));
+  RETURN_IF_ERROR(check("nics_per_node", figures.nics_per_node, 1, 1 << 10));
   RETURN_IF_ERROR(CheckNics(figures));
-  RETURN_IF_ERROR(CheckRange("inside_bytes_per_second",
-                             figures.inside_bytes_per_second, kMinBandwidth,
-                             kMaxBandwidth));
-  RETURN_IF_ERROR(CheckRange("nic_bytes_per_second",
-                             figures.nic_bytes_per_second, kMinBandwidth,
-                             kMaxBandwidth));
+  RETURN_IF_ERROR(check("inside_bytes_per_second",
+                        figures.inside_bytes_per_second, kMinBandwidth,
+                        kMaxBandwidth));
+  RETURN_IF_ERROR(check("nic_bytes_per_second", figures.nic_bytes_per_second,
+                        kMinBandwidth, kMaxBandwidth));
   RETURN_IF_ERROR(
-      CheckRange("inside_latency_ns", figures.inside_latency_ns, 0, kMaxNs));
-  RETURN_IF_ERROR(
-      CheckRange("nic_latency_ns", figures.nic_latency_ns, 0, kMaxNs));
-  RETURN_IF_ERROR(
-      CheckRange("message_ns", figures.message_ns, 0, kMaxMessageNs));
-  RETURN_IF_ERROR(CheckRange("group_ns", figures.group_ns, 0, kMaxNs));
+      check("inside_latency_ns", figures.inside_latency_ns, 0, kMaxNs));
+  RETURN_IF_ERROR(check("nic_latency_ns", figures.nic_latency_ns, 0, kMaxNs));
+  RETURN_IF_ERROR(check("message_ns", figures.message_ns, 0, kMaxMessageNs));
+  RETURN_IF_ERROR(check("group_ns", figures.group_ns, 0, kMaxNs));
   // A group has to hold at least one exchange with one peer.
-  RETURN_IF_ERROR(CheckRange("max_group_operations",
-                             figures.max_group_operations, 2,
-                             kMaxGroupOperations));
+  RETURN_IF_ERROR(check("max_group_operations", figures.max_group_operations, 2,
+                        kMaxGroupOperations));
   return ClusterModel(figures);
 }
 

@@ -1,6 +1,6 @@
 // ClusterModel: the figures of a cluster that costs are computed from. They are
-// an input of a plan (its digest is part of what ranks agree on), never
-// measured while planning.
+// an input of a plan, never measured while planning; whoever follows a schedule
+// that was chosen by them has to agree on their digest first.
 //
 // Ranks are numbered node by node: rank = node * ranks_per_node + local rank. A
 // rank has one port into its node (NVLink, or memory on a CPU host) and one

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "transition/schedule/check_range.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -30,10 +31,8 @@ int64_t PortNs(const ClusterModel& cluster, Lane lane, int64_t messages,
 
 // All that passes one port must be traffic that the models can count.
 absl::Status CheckBytes(int64_t bytes, int64_t messages) {
-  const int64_t max = kMaxTrafficBytes / std::max<int64_t>(1, messages);
-  if (0 < bytes && bytes <= max) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("collective: bytes is ", bytes, "; it must be 1 to ", max));
+  return CheckRange("collective", "bytes", bytes, 1,
+                    kMaxTrafficBytes / std::max<int64_t>(1, messages));
 }
 
 absl::Status CheckRanks(const ClusterModel& cluster, int root,
@@ -216,10 +215,7 @@ absl::StatusOr<CostComparison> CompareByNode(const char* name,
 absl::Status CheckCollectiveOptions(const CollectiveOptions& options) {
   const auto check = [](const char* field, int64_t value, int64_t min,
                         int64_t max) {
-    if (min <= value && value <= max) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("collective: ", field, " is ", value, "; it must be ", min,
-                     " to ", max));
+    return CheckRange("collective", field, value, min, max);
   };
   RETURN_IF_ERROR(check("min_ranks", options.min_ranks, 1,
                         std::numeric_limits<int>::max()));
@@ -283,11 +279,8 @@ absl::StatusOr<CostComparison> CompareAllToAll(
     const ClusterModel& cluster, int nodes, int64_t bytes,
     const CollectiveOptions& options) {
   RETURN_IF_ERROR(CheckCollectiveOptions(options));
-  if (nodes < 1 || nodes > cluster.figures().num_nodes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("collective: nodes is ", nodes, "; it must be 1 to ",
-                     cluster.figures().num_nodes));
-  }
+  RETURN_IF_ERROR(
+      CheckRange("collective", "nodes", nodes, 1, cluster.figures().num_nodes));
   const int64_t ranks = cluster.figures().ranks_per_node;
   const int64_t world = nodes * ranks;
   RETURN_IF_ERROR(CheckBytes(bytes, world * world));

@@ -34,27 +34,16 @@ int64_t OrderedNs(const Schedule& schedule, const ClusterModel& cluster,
   const PortMap ports = cluster.Ports(lane);
   const int64_t turn_slots =
       (TurnBytes(schedule, ports) + slot_bytes - 1) / slot_bytes;
-  std::vector<TransferJob> jobs;
-  jobs.reserve(schedule.parcels.size());
-  for (const Parcel& parcel : schedule.parcels) {
-    const int64_t turn_bytes = turn_slots * slot_bytes;
-    for (int64_t done = 0; done < parcel.bytes; done += turn_bytes) {
-      const int64_t bytes = std::min(turn_bytes, parcel.bytes - done);
-      const int64_t slots = (bytes + slot_bytes - 1) / slot_bytes;
-      jobs.push_back({.sender = parcel.sender,
-                      .receiver = parcel.receiver,
-                      .out_port = ports[parcel.sender],
-                      .in_port = ports[parcel.receiver],
-                      .duration = TransferNs(bytes, rate) +
-                                  slots * cluster.figures().message_ns});
-    }
-  }
-  int64_t end_ns = 0;
-  for (int64_t end : EndTimes(jobs, ports.num_ranks(), ports.num_ports,
-                              /*credits=*/1)) {
-    end_ns = std::max(end_ns, end);
-  }
-  return jobs.empty() ? 0 : end_ns + cluster.LatencyNs(lane);
+  const int64_t end_ns = OrderEnd(
+      schedule, ports,
+      {.piece_time =
+           [&](int64_t bytes) {
+             const int64_t slots = (bytes + slot_bytes - 1) / slot_bytes;
+             return TransferNs(bytes, rate) +
+                    slots * cluster.figures().message_ns;
+           },
+       .piece_bytes = turn_slots * slot_bytes});
+  return schedule.parcels.empty() ? 0 : end_ns + cluster.LatencyNs(lane);
 }
 
 int64_t GroupedNs(const Schedule& schedule, const ClusterModel& cluster,

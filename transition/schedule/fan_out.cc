@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/schedule/check_range.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -21,10 +22,7 @@ absl::Status CheckInput(const ClusterModel& cluster,
         absl::StrCat("fan-out from ", old_ranks.size(), " old ranks to ",
                      new_ranks.size(), " new ones; there must be one of each"));
   }
-  if (bytes <= 0 || bytes > kMaxTrafficBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "fan-out: bytes is ", bytes, "; it must be 1 to ", kMaxTrafficBytes));
-  }
+  RETURN_IF_ERROR(CheckRange("fan-out", "bytes", bytes, 1, kMaxTrafficBytes));
   std::set<int> seen;
   for (const absl::Span<const int> ranks : {old_ranks, new_ranks}) {
     for (const int rank : ranks) {

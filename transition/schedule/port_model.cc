@@ -1,8 +1,5 @@
 #include "transition/schedule/port_model.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "transition/schedule/queue_simulation.h"
 #include "transition/schedule/window_simulation.h"
 
@@ -10,24 +7,10 @@ namespace dynatrain::transition {
 
 int64_t OrderedMakespan(const Schedule& schedule, const PortMap& ports,
                         const CreditOptions& options) {
-  std::vector<TransferJob> jobs;
-  jobs.reserve(schedule.parcels.size());
-  for (const Parcel& parcel : schedule.parcels) {
-    for (int64_t done = 0; done < parcel.bytes; done += options.slot_bytes) {
-      jobs.push_back(
-          {.sender = parcel.sender,
-           .receiver = parcel.receiver,
-           .out_port = ports[parcel.sender],
-           .in_port = ports[parcel.receiver],
-           .duration = std::min(options.slot_bytes, parcel.bytes - done)});
-    }
-  }
-  int64_t makespan = 0;
-  for (int64_t end :
-       EndTimes(jobs, ports.num_ranks(), ports.num_ports, options.credits)) {
-    makespan = std::max(makespan, end);
-  }
-  return makespan;
+  return OrderEnd(schedule, ports,
+                  {.piece_time = [](int64_t bytes) { return bytes; },
+                   .piece_bytes = options.slot_bytes,
+                   .credits = options.credits});
 }
 
 int64_t WindowedMakespan(const Schedule& schedule, const PortMap& ports) {

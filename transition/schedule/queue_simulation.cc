@@ -138,4 +138,26 @@ std::vector<int64_t> EndTimes(absl::Span<const TransferJob> jobs, int num_ends,
   return Simulation(jobs, num_ends, num_ports, credits).Run();
 }
 
+int64_t OrderEnd(const Schedule& schedule, const PortMap& ports,
+                 const OrderCosts& costs) {
+  std::vector<TransferJob> jobs;
+  jobs.reserve(schedule.parcels.size());
+  for (const Parcel& parcel : schedule.parcels) {
+    for (int64_t done = 0; done < parcel.bytes; done += costs.piece_bytes) {
+      jobs.push_back({.sender = parcel.sender,
+                      .receiver = parcel.receiver,
+                      .out_port = ports[parcel.sender],
+                      .in_port = ports[parcel.receiver],
+                      .duration = costs.piece_time(
+                          std::min(costs.piece_bytes, parcel.bytes - done))});
+    }
+  }
+  int64_t last = 0;
+  for (const int64_t end :
+       EndTimes(jobs, ports.num_ranks(), ports.num_ports, costs.credits)) {
+    last = std::max(last, end);
+  }
+  return last;
+}
+
 }  // namespace dynatrain::transition

@@ -7,7 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "transition/schedule/port_map.h"
+#include "transition/schedule/schedule.h"
+#include "transition/schedule/traffic.h"
 
 namespace dynatrain::transition {
 
@@ -30,6 +34,20 @@ struct TransferJob {
 // port.
 std::vector<int64_t> EndTimes(absl::Span<const TransferJob> jobs, int num_ends,
                               int num_ports, int credits);
+
+// What an ordered schedule costs: parcels go piece by piece, each of which
+// occupies its ports for piece_time(its bytes).
+struct OrderCosts {
+  absl::FunctionRef<int64_t(int64_t)> piece_time;
+  int64_t piece_bytes = kMaxTrafficBytes;
+  int credits = 1;
+};
+
+// When the last piece ends; 0 if there are no parcels.
+// REQUIRES: piece_bytes, credits >= 1; ranks of parcels in
+// [0, ports.num_ranks()).
+int64_t OrderEnd(const Schedule& schedule, const PortMap& ports,
+                 const OrderCosts& costs);
 
 }  // namespace dynatrain::transition
 
