@@ -73,7 +73,7 @@ struct LaneChoice {
   int64_t bound_bytes = 0;  // PortBound of the lane's traffic
   std::vector<CandidateCosts> candidates;
   ScheduleKind kind = ScheduleKind::kXor;
-  // Windowed exactly if execution is kGrouped.
+  // Windowed exactly if execution is kGrouped and it has parcels.
   Schedule schedule;
   int64_t ns = 0;  // of it
 };

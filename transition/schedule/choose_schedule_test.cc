@@ -116,6 +116,8 @@ TEST(ChooseScheduleTest, LanesDivideTheTraffic) {
         EXPECT_TRUE(CheckMoves(lane.schedule, own).ok())
             << CheckMoves(lane.schedule, own);
         EXPECT_LE(MaxWindowOperations(lane.schedule, traffic.num_ranks()), 256);
+        EXPECT_EQ(lane.schedule.windowed(),
+                  execution == Execution::kGrouped && !own.flows().empty());
       }
       EXPECT_GE(choice.ns, choice.bounds.pinned_ns);
       EXPECT_LE(choice.bounds.EfficiencyPpm(choice.ns), 1'000'000);
@@ -135,6 +137,7 @@ TEST(ChooseScheduleTest, APortHasNoMoreInAWindowThanIsAllowed) {
                          .max_window_bytes = kLimit,
                          .max_list_ranks = max_list_ranks});
     for (const LaneChoice& lane : choice.lanes) {
+      ASSERT_TRUE(lane.schedule.windowed());
       for (int i = 0; i < lane.schedule.num_windows(); ++i) {
         std::map<int, int64_t> out, in;  // by port
         for (const Parcel& it : lane.schedule.window(i)) {
