@@ -89,10 +89,10 @@ absl::StatusOr<vps::TensorSpec> ReadSpec(ObjectReader& reader) {
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(const vps::Dtype dtype, vps::ParseDtype(dtype_name),
                    reader.Path("dtype"));
-  ASSIGN_OR_RETURN(
-      vps::TensorSpec spec,
-      vps::TensorSpec::Create(std::move(name), std::move(state), dtype, shape),
-      reader.path());
+  ASSIGN_OR_RETURN(vps::TensorSpec spec,
+                   vps::TensorSpec::Create(std::move(name), std::move(state),
+                                           dtype, shape, pad_from),
+                   reader.path());
   return spec;
 }
 
@@ -221,8 +221,7 @@ class Decoder {
   absl::StatusOr<vps::Listing> Finish(const Json& root) {
     ObjectReader reader(root, "");
     reader.Require({"version", "framework", "world_size", "ranks"});
-    const int64_t version = reader.Int("version", kVersion, kVersion, kVersion);
-    (void)version;
+    reader.Int("version", kVersion, kVersion, kVersion);
     std::string framework = reader.Text("framework");
     std::string framework_version = reader.Text("framework_version");
     const int64_t world_size =

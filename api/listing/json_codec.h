@@ -24,12 +24,11 @@ namespace dynatrain::api {
 inline constexpr size_t kMaxListingBytes = size_t{2} << 30;
 
 // Reads a listing; its text is gone through once, and only what it means is
-// kept. Returns kInvalidArgument if it is no JSON ("line 3, column 17: ..."),
-// has a field that isn't known or lacks one, or is refused by Listing::Create;
-// the message names the place, as in
-//   ranks[1].tensors[7] (decoder.final_layernorm.weight/param).dtype: "float31"
-//   is not one of ...
-// `live_name`, `local_shape`'s absence and `buffers`: see FIELDS in the .cc.
+// kept. Returns kInvalidArgument if it is no JSON ("not JSON: ... at line 3,
+// ..."), has a field that isn't known or lacks one, or is refused by
+// Listing::Create; the message names the place, as in
+//   listing: ranks[1].tensors[7].dtype: unknown dtype "float31"; ...
+// What may be absent, and what that means: FIELDS in the .cc.
 absl::StatusOr<vps::Listing> DecodeListing(absl::string_view text);
 
 // Writes a listing rank by rank, one tensor per line, so that a large world is

@@ -20,6 +20,9 @@ vps::Listing Example() {
                   {vps::Listed({2, 0}, {1, 3}, 0, {3, 1}),
                    vps::Listed({6, 0}, {1, 3}, 3, {3, 1})});
   weight.live_name = "0/w";
+  // A vocabulary of 7 rows, padded to 8.
+  weight.spec = *vps::TensorSpec::Create("w", "param", vps::Dtype::kFloat32,
+                                         {8, 3}, /*pad_from=*/7);
   const vps::ListedTensor step =
       vps::Listed("w", "step", {}, {}, {vps::Listed({}, {}, 0, {})});
   const vps::ListedBuffer buffer = {
@@ -34,7 +37,7 @@ TEST(ListingCodecTest, TextIsOneLinePerTensor) {
       R"({"version": 1, "framework": "megatron", "framework_version": "0.16.1", "world_size": 4, "ranks": [
 {"rank": 0, "tensors": [], "buffers": []},
 {"rank": 1, "tensors": [
-{"name":"w","live_name":"0/w","state":"param","dtype":"float32","shape":[8,3],"local_shape":[2,3],"regions":[{"origin":[2,0],"shape":[1,3],"offset":0,"strides":[3,1]},{"origin":[6,0],"shape":[1,3],"offset":3,"strides":[3,1]}]},
+{"name":"w","live_name":"0/w","state":"param","dtype":"float32","shape":[8,3],"local_shape":[2,3],"pad_from":7,"regions":[{"origin":[2,0],"shape":[1,3],"offset":0,"strides":[3,1]},{"origin":[6,0],"shape":[1,3],"offset":3,"strides":[3,1]}]},
 {"name":"w","live_name":"","state":"step","dtype":"float32","shape":[],"local_shape":[],"regions":[{"origin":[],"shape":[],"offset":0,"strides":[]}]}], "buffers": [
 {"name":"0/dense/float32","elements":128,"buckets":[{"begin":0,"end":128,"unpadded":6}],"tensors":[{"live_name":"0/w","begin":0,"end":6}]}]}]}
 )");
