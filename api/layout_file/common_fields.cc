@@ -33,7 +33,7 @@ absl::StatusOr<vps::StateList> ReadStates(const ObjectReader& root) {
 
 std::string ModelName(const Json& model) {
   if (model.is_string()) return model.get<std::string>();
-  for (const char* key : {"name", "family", "huggingface"}) {
+  for (const char* key : {"preset", "family", "huggingface"}) {
     const auto it = model.find(key);
     if (it != model.end() && it->is_string()) return it->get<std::string>();
   }

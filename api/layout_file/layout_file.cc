@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "api/json/reader.h"
 #include "api/layout_file/common_fields.h"
 #include "api/layout_file/load_torch.h"
@@ -25,15 +23,6 @@ using vps::ListedBuffer;
 using vps::megatron::MegatronBuffer;
 using vps::megatron::MegatronLayout;
 
-// What all frameworks have in common.
-struct Common {
-  std::string framework;
-  std::string version;
-  int64_t world = 1;
-  vps::ModelConfig model;
-  vps::StateList states;
-};
-
 std::vector<ListedBuffer> BuffersOf(const MegatronLayout& job, int rank) {
   std::vector<ListedBuffer> buffers;
   for (const MegatronBuffer& buffer : job.Buffers(rank)) {
@@ -51,18 +40,27 @@ std::vector<ListedBuffer> BuffersOf(const MegatronLayout& job, int rank) {
   return buffers;
 }
 
-absl::StatusOr<LoadedLayout> Megatron(const Common& common,
-                                      const ObjectReader& root) {
+absl::StatusOr<LoadedLayout> LoadMegatron(ObjectReader root, ReadText read) {
+  root.Require({"model", "framework", "world"});
+  root.AllowOnly({"model", "framework", "version", "world", "parallelism",
+                  "megatron", "states"});
+  const int64_t world = root.Int("world", 1, vps::kMaxWorldSize, 1);
+  const std::string framework = root.Text("framework");
+  const std::string version = root.Text("version");
+  RETURN_IF_ERROR(root.status());
+  ASSIGN_OR_RETURN(const vps::ModelConfig model,
+                   ParseModel(root.At("model"), read));
+  ASSIGN_OR_RETURN(const vps::StateList states, ReadStates(root));
   ASSIGN_OR_RETURN(
       const vps::megatron::MegatronConfig config,
-      ReadMegatronSection(common.world, common.version,
-                          root.Object("parallelism"), root.Object("megatron")));
-  ASSIGN_OR_RETURN(
-      MegatronLayout made,
-      vps::megatron::MakeMegatronLayout(common.model, config, common.states));
+      ReadMegatronSection(world, version, root.Object("parallelism"),
+                          root.Object("megatron")));
+  ASSIGN_OR_RETURN(MegatronLayout made,
+                   vps::megatron::MakeMegatronLayout(model, config, states));
   const auto job = std::make_shared<const MegatronLayout>(std::move(made));
   return LoadedLayout{
-      .framework = common.framework,
+      .model = ModelName(root.At("model")),
+      .framework = framework,
       .framework_version = config->version.name,
       .layout = job->layout(),
       .live = {.name =
@@ -70,21 +68,6 @@ absl::StatusOr<LoadedLayout> Megatron(const Common& common,
                      return std::string(job->LiveName(tensor, copy));
                    },
                .buffers = [job](int rank) { return BuffersOf(*job, rank); }}};
-}
-
-absl::StatusOr<LoadedLayout> ReadMegatron(ObjectReader root, ReadText read) {
-  root.Require({"model", "framework", "world"});
-  root.AllowOnly({"model", "framework", "version", "world", "parallelism",
-                  "megatron", "states"});
-  const int64_t world = root.Int("world", 1, vps::kMaxWorldSize, 1);
-  RETURN_IF_ERROR(root.status());
-  ASSIGN_OR_RETURN(vps::ModelConfig model, ParseModel(root.At("model"), read));
-  ASSIGN_OR_RETURN(vps::StateList states, ReadStates(root));
-  const Common common = {root.Text("framework"), root.Text("version"), world,
-                         std::move(model), std::move(states)};
-  ASSIGN_OR_RETURN(LoadedLayout loaded, Megatron(common, root));
-  loaded.model = ModelName(root.At("model"));
-  return loaded;
 }
 
 absl::StatusOr<LoadedLayout> ReadLayout(const Json& json, ReadText read) {
@@ -95,7 +78,7 @@ absl::StatusOr<LoadedLayout> ReadLayout(const Json& json, ReadText read) {
   RETURN_IF_ERROR(root.status());
   if (framework == 1) return LoadTorch(std::move(root));
   if (framework == 2) return LoadDeepSpeed(std::move(root));
-  return ReadMegatron(std::move(root), read);
+  return LoadMegatron(std::move(root), read);
 }
 
 }  // namespace

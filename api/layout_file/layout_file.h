@@ -2,14 +2,11 @@
 // to a Layout. docs/design/0002-space.md has the format:
 //
 //   model: llama2-7b                # or {huggingface: config.json}, or numbers
-//   framework: megatron             # megatron, torch, deepspeed, listing
+//   framework: megatron             # megatron, torch, deepspeed
 //   version: "0.16.1"               # of the framework
 //   world: 16
 //   parallelism: {tp: 2, pp: 4}
 //   states: bf16-mixed              # or [param:bfloat16, main:float32, ...]
-//
-// A listing (api/listing) is a layout file too; a file with `framework:
-// listing` and `listing: FILE` is the one in that file.
 #ifndef API_LAYOUT_FILE_LAYOUT_FILE_H_
 #define API_LAYOUT_FILE_LAYOUT_FILE_H_
 
@@ -21,8 +18,8 @@
 namespace dynatrain::api {
 
 // Returns kInvalidArgument with line and path of the field, its value and what
-// would do ("line 4: world: 12 is ..."), or what
-// `read`, which gives the text of another file that it names, returns.
+// would do ("line 4: world: 12 is ..."), or what `read` returns, which gives
+// the text of another file that it names.
 absl::StatusOr<LoadedLayout> LoadLayout(absl::string_view text, ReadText read);
 
 }  // namespace dynatrain::api

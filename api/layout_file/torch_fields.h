@@ -1,9 +1,8 @@
 // The fields that layout files of PyTorch and DeepSpeed jobs share: the mesh,
 // the pipeline and the tensors.
 //
-//   mesh: pp2,dp2,tp2             # axes and sizes as in init_device_mesh,
-//   slowest
-//                                 # first; default: from `parallelism`
+//   mesh: pp2,dp2,tp2             # as in init_device_mesh, slowest first;
+//                                 # default: from `parallelism`
 //   pipeline: {axis: pp, stages: 4, style: loop}  # or v, or ranks: [0, 1, 1,
 //   0] tensors:
 //     - {name: w, shape: [8, 4], placements: [R, "_S(0, 2)", "S(0)"], stage: 1}
