@@ -23,25 +23,27 @@ size_t EndOfRun(absl::Span<const int> numbers, size_t begin) {
   return end;
 }
 
-absl::StatusOr<int> ParseOne(absl::string_view text, int count) {
+// `text` is all of `part` or one end of it.
+absl::StatusOr<int> ParseOne(absl::string_view text, absl::string_view part,
+                             int count) {
   int number = 0;
   if (!absl::SimpleAtoi(text, &number) || number < 0 || number >= count) {
     return absl::InvalidArgumentError(
-        absl::StrCat("\"", text, "\" is not a number in 0..", count - 1));
+        absl::StrCat("\"", text, "\"",
+                     text == part ? "" : absl::StrCat(" in \"", part, "\""),
+                     " is not a number in 0..", count - 1));
   }
   return number;
 }
 
 }  // namespace
 
-std::string RangesText(absl::Span<const int> numbers, int most) {
+std::string RangesText(absl::Span<const int> numbers, int most,
+                       std::optional<size_t> in_all) {
   if (numbers.empty()) return "none";
   std::vector<std::string> parts;
-  for (size_t begin = 0; begin < numbers.size();) {
-    if (parts.size() == most) {
-      parts.push_back(absl::StrCat("... (", numbers.size(), " in all)"));
-      break;
-    }
+  size_t begin = 0;
+  while (begin < numbers.size() && parts.size() < most) {
     const size_t end = EndOfRun(numbers, begin);
     const bool consecutive =
         end - begin >= 2 && numbers[begin + 1] == numbers[begin] + 1;
@@ -56,6 +58,8 @@ std::string RangesText(absl::Span<const int> numbers, int most) {
       parts.push_back(absl::StrCat(numbers[begin++]));
     }
   }
+  const size_t all = in_all.value_or(numbers.size());
+  if (begin < all) parts.push_back(absl::StrCat("... (", all, " in all)"));
   return absl::StrJoin(parts, ", ");
 }
 
@@ -66,10 +70,10 @@ absl::StatusOr<std::vector<int>> ParseRanges(absl::string_view text,
     part = absl::StripAsciiWhitespace(part);
     const std::pair<absl::string_view, absl::string_view> ends =
         absl::StrSplit(part, absl::MaxSplits('-', 1));
-    ASSIGN_OR_RETURN(const int first, ParseOne(ends.first, count));
+    ASSIGN_OR_RETURN(const int first, ParseOne(ends.first, part, count));
     int last = first;
     if (absl::StrContains(part, '-')) {
-      ASSIGN_OR_RETURN(last, ParseOne(ends.second, count));
+      ASSIGN_OR_RETURN(last, ParseOne(ends.second, part, count));
     }
     if (last < first) {
       return absl::InvalidArgumentError(

@@ -2,6 +2,8 @@
 #ifndef BASE_RANGES_TEXT_H_
 #define BASE_RANGES_TEXT_H_
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +16,11 @@ namespace dynatrain {
 // Runs are joined, regular steps shown by their first two and their last:
 //   {0, 1, 2, 3, 8} -> "0-3, 8";  {0, 4, 8, 12, 16} -> "0, 4 .. 16"
 //   {} -> "none"
-// After `most` runs comes ", ... (N in all)".
+// After `most` runs, or if `numbers` are but the first of `in_all`, comes
+// ", ... (N in all)".
 // REQUIRES: `numbers` ascend.
-std::string RangesText(absl::Span<const int> numbers, int most = 8);
+std::string RangesText(absl::Span<const int> numbers, int most = 8,
+                       std::optional<size_t> in_all = std::nullopt);
 
 // "0-3,8" -> {0, 1, 2, 3, 8}, ascending and each once. Returns
 // kInvalidArgument naming the part that is no number or range, or lies outside

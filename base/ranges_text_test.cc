@@ -20,6 +20,10 @@ TEST(RangesTextTest, JoinsRunsAndShowsSteps) {
 
 TEST(RangesTextTest, CutsWhatIsTooLong) {
   EXPECT_EQ(RangesText({0, 3, 4, 9, 11, 12, 20}, 2), "0, 3-4, ... (7 in all)");
+  EXPECT_EQ(RangesText({0, 1, 2}, 1), "0-2") << "nothing was cut";
+  // The first of more: each is counted once.
+  EXPECT_EQ(RangesText({0, 1, 2}, 8, 5000), "0-2, ... (5000 in all)");
+  EXPECT_EQ(RangesText({0, 3, 4, 9}, 2, 5000), "0, 3-4, ... (5000 in all)");
 }
 
 TEST(ParseRangesTest, ReadsWhatRangesTextWrites) {
@@ -29,13 +33,15 @@ TEST(ParseRangesTest, ReadsWhatRangesTextWrites) {
 }
 
 TEST(ParseRangesTest, RefusesNamingThePart) {
-  for (const auto& [text, why] : {std::pair{"", "\"\" is not a number in 0..7"},
-                                  {"8", "\"8\" is not a number in 0..7"},
-                                  {"1,-2", "\"\" is not a number"},
-                                  {"1-", "\"\" is not a number"},
-                                  {"3-1", "\"3-1\" ends before it begins"},
-                                  {"0x1", "\"0x1\" is not a number"},
-                                  {"99999999999", "is not a number in 0..7"}}) {
+  for (const auto& [text, why] :
+       {std::pair{"", "\"\" is not a number in 0..7"},
+        {"8", "\"8\" is not a number in 0..7"},
+        {"1,-2", "\"\" in \"-2\" is not a number in 0..7"},
+        {"1-", "\"\" in \"1-\" is not a number"},
+        {"3-8", "\"8\" in \"3-8\" is not a number"},
+        {"3-1", "\"3-1\" ends before it begins"},
+        {"0x1", "\"0x1\" is not a number"},
+        {"99999999999", "is not a number in 0..7"}}) {
     EXPECT_THAT(std::string(ParseRanges(text, 8).status().message()),
                 HasSubstr(why))
         << text;

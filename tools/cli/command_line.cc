@@ -33,11 +33,8 @@ void AddCommand(CLI::App& app, const Command& command, Parsed& parsed) {
   sub->allow_extras();
   sub->add_flag("-h,--help", parsed.line.help);
   for (const Option& option : command.options) {
-    const std::string names =
-        option.letter == '\0' ? absl::StrCat("--", option.name)
-                              : absl::StrCat("-", std::string(1, option.letter),
-                                             ",--", option.name);
-    sub->add_option(names, parsed.values[option.name])
+    sub->add_option(absl::StrCat("-", option.letter, ",--", option.name),
+                    parsed.values[option.name])
         ->type_size(1)
         ->expected(1)
         ->allow_extra_args(false)
@@ -96,10 +93,9 @@ absl::Status CheckArguments(const CommandLine& line) {
     RETURN_IF_ERROR(
         CheckChoice(expected[i].name, line.arguments[i], expected[i].choices));
   }
-  for (size_t i = line.arguments.size(); i < expected.size(); ++i) {
-    if (expected[i].required) {
-      return Wrong(absl::StrCat(expected[i].name, " is missing"));
-    }
+  if (line.arguments.size() < expected.size()) {
+    return Wrong(
+        absl::StrCat(expected[line.arguments.size()].name, " is missing"));
   }
   return absl::OkStatus();
 }
@@ -141,6 +137,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
+  // A second command's name is an argument: a file may be called so.
+  app.require_subcommand(0, 1);
   app.add_flag("-h,--help", parsed.line.help);
   app.add_flag("--version", parsed.line.version);
   for (const Command& command : Commands()) AddCommand(app, command, parsed);

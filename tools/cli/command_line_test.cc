@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
 namespace dynatrain::cli {
@@ -39,6 +40,17 @@ TEST(CommandLineTest, OptionsAndArgumentsComeInAnyOrderAndForm) {
 TEST(CommandLineTest, ADashIsAnArgumentAndSoIsAllBehindTwo) {
   EXPECT_THAT(Parse("layout -")->arguments, ElementsAre("-"));
   EXPECT_THAT(Parse("layout -- --rank")->arguments, ElementsAre("--rank"));
+}
+
+TEST(CommandLineTest, AFileMayBeCalledAsACommandIs) {
+  for (const char* name : {"layout", "explain"}) {
+    const absl::StatusOr<CommandLine> line =
+        Parse(absl::StrCat("layout -r 3 ", name));
+    ASSERT_TRUE(line.ok()) << line.status();
+    EXPECT_EQ(line->command->name, "layout");
+    EXPECT_THAT(line->arguments, ElementsAre(name));
+    EXPECT_EQ(line->Get("rank"), "3");
+  }
 }
 
 TEST(CommandLineTest, HelpIsGivenHoweverIncompleteTheRestIs) {

@@ -5,7 +5,7 @@ namespace {
 
 Option Output(std::vector<std::string> formats, std::string help) {
   return {.name = "output",
-          .letter = 'o',
+          .letter = "o",
           .value = "FORMAT",
           .help = std::move(help),
           .completes = Completes::kChoices,
@@ -33,21 +33,21 @@ Command Layout() {
                "table for people (the default), json: a listing as live jobs\n"
                "dump it, svg: a picture"),
            {.name = "rank",
-            .letter = 'r',
+            .letter = "r",
             .value = "RANKS",
             .help = "only these ranks and what each holds: 3, 0-7,12 or all"},
            {.name = "tensor",
-            .letter = 't',
+            .letter = "t",
             .value = "GLOB",
             .help =
                 "only tensors whose name matches, * and ? as in a shell, and\n"
                 "which rank holds which part of them"},
            {.name = "state",
-            .letter = 's',
+            .letter = "s",
             .value = "STATE",
             .help = "only this state: param, main, exp_avg, ..."},
            {.name = "diff",
-            .letter = 'd',
+            .letter = "d",
             .value = "LISTING",
             .help =
                 "compare with what a live job dumped, name the first tensors\n"
@@ -74,12 +74,12 @@ Command Explain() {
       .arguments = {LayoutFile()},
       .options =
           {{.name = "element",
-            .letter = 'e',
+            .letter = "e",
             .value = "NAME[I,J]",
             .help = "the element: the tensor's whole name and its index, one\n"
                     "number per dim"},
            {.name = "state",
-            .letter = 's',
+            .letter = "s",
             .value = "STATE",
             .help = "of this state: param (the default), main, exp_avg, ..."}},
       .examples =

@@ -14,20 +14,20 @@ namespace dynatrain::cli {
 // What a shell offers where a value is expected.
 enum class Completes { kNothing, kFiles, kChoices };
 
+// Each takes a value.
 struct Option {
   std::string name;    // "output", written --output
-  char letter = '\0';  // 'o', written -o; '\0' if there is none
-  std::string value;   // "FORMAT", as help calls it; "" for a flag
+  std::string letter;  // "o", written -o
+  std::string value;   // "FORMAT", as help calls it
   std::string help;    // lines of it
   Completes completes = Completes::kNothing;
   std::vector<std::string> choices;  // all valid values, if they are few
 };
 
-// What follows a command without a dash.
+// What follows a command without a dash, and must.
 struct Argument {
   std::string name;  // "FILE"
   std::string help;
-  bool required = true;
   Completes completes = Completes::kNothing;
   std::vector<std::string> choices;
 };

@@ -19,9 +19,7 @@ std::string CommandNames() {
 
 // "-o|--output".
 std::string Pattern(const Option& option) {
-  const std::string name = absl::StrCat("--", option.name);
-  if (option.letter == '\0') return name;
-  return absl::StrCat("-", std::string(1, option.letter), "|", name);
+  return absl::StrCat("-", option.letter, "|--", option.name);
 }
 
 std::string Dashed(const Command& command) {
@@ -38,7 +36,9 @@ std::string BashOffer(Completes completes,
                       const std::vector<std::string>& choices) {
   switch (completes) {
     case Completes::kFiles:
-      return "COMPREPLY=($(compgen -f -- \"$word\"))";
+      // Names may have blanks; and only names get a slash if they are folders.
+      return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "
+             "\"$word\")";
     case Completes::kChoices:
       return absl::StrCat("COMPREPLY=($(compgen -W \"",
                           absl::StrJoin(choices, " "), "\" -- \"$word\"))");
@@ -78,6 +78,9 @@ std::string Bash() {
       "_dynatrain() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]}\n"
       "  local before=${COMP_WORDS[COMP_CWORD-1]}\n"
+      // In --option=value, "=" is a word of its own.
+      "  [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}\n"
+      "  [ \"$word\" != = ] || word=\n"
       "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
       "    COMPREPLY=($(compgen -W \"",
       CommandNames(),
@@ -90,7 +93,7 @@ std::string Bash() {
   }
   absl::StrAppend(&text,
                   "  esac\n}\n"
-                  "complete -o filenames -F _dynatrain dynatrain\n");
+                  "complete -F _dynatrain dynatrain\n");
   return text;
 }
 
@@ -119,14 +122,11 @@ std::string ZshCommand(const Command& command) {
                                   "          _arguments -s \\\n");
   for (const Option& option : command.options) {
     const std::string name = absl::StrCat("--", option.name);
-    const std::string letter = absl::StrCat("-", std::string(1, option.letter));
-    absl::StrAppend(
-        &text, "            ",
-        option.letter == '\0' ? absl::StrCat("'", name, "=")
-                              : absl::StrCat("'(", letter, " ", name, ")'{",
-                                             letter, "+,", name, "=}'"),
-        "[", ZshText(option.help), "]:", option.value.empty() ? "" : "value:",
-        ZshAction(option.completes, option.choices), "' \\\n");
+    const std::string letter = absl::StrCat("-", option.letter);
+    absl::StrAppend(&text, "            '(", letter, " ", name, ")'{", letter,
+                    "+,", name, "=}'[", ZshText(option.help),
+                    "]:value:", ZshAction(option.completes, option.choices),
+                    "' \\\n");
   }
   absl::StrAppend(&text, "            '(-h --help)'{-h,--help}'[help]'");
   int place = 1;
@@ -183,16 +183,9 @@ std::string FishCommand(const Command& command) {
                    command.name, "'");
   std::string text;
   for (const Option& option : command.options) {
-    absl::StrAppend(&text, when);
-    if (option.letter != '\0') {
-      absl::StrAppend(&text, " -s ", std::string(1, option.letter));
-    }
-    absl::StrAppend(&text, " -l ", option.name, " -d ",
-                    FishQuoted(option.help));
-    if (!option.value.empty()) {
-      absl::StrAppend(&text,
-                      option.completes == Completes::kFiles ? " -r -F" : " -x");
-    }
+    absl::StrAppend(&text, when, " -s ", option.letter, " -l ", option.name,
+                    " -d ", FishQuoted(option.help),
+                    option.completes == Completes::kFiles ? " -r -F" : " -x");
     if (!option.choices.empty()) {
       absl::StrAppend(&text, " -a '", absl::StrJoin(option.choices, " "), "'");
     }

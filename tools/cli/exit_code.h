@@ -7,7 +7,7 @@ namespace dynatrain::cli {
 enum ExitCode {
   kDone = 0,       // also if whoever reads the output has had enough
   kDiffers = 1,    // `layout --diff` found a difference
-  kBadUsage = 2,   // the command line is wrong; nothing was read
+  kBadUsage = 2,   // the command line is wrong, or not for this file
   kBadInput = 3,   // a file can't be read or isn't what it should be
   kBadOutput = 4,  // the output can't be written
 };

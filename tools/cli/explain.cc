@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "base/ranges_text.h"
 #include "base/status_macros.h"
+#include "tools/cli/holders_text.h"
 #include "tools/cli/text_table.h"
 #include "vps/geometry/interval.h"
 #include "vps/geometry/strided_run.h"
@@ -309,18 +309,8 @@ class Way {
   }
 
   void Ranks() {
-    constexpr int kMost = 4096;
     const vps::HolderSet owners = Owners();
-    std::vector<int> ranks;
-    for (int i = 0; i < std::min(owners.size(), kMost); ++i) {
-      ranks.push_back(owners.rank(i));
-    }
-    std::sort(ranks.begin(), ranks.end());
-    absl::StrAppend(&text_, " = ", owners.size() == 1 ? "rank " : "ranks ",
-                    RangesText(ranks));
-    if (owners.size() > kMost) {
-      absl::StrAppend(&text_, " ... (", owners.size(), " in all)");
-    }
+    absl::StrAppend(&text_, " = ", HoldersText(owners));
     if (owners.size() > 1) {
       absl::StrAppend(&text_, ", which hold the same; ", owners.first(),
                       " is the authoritative one");

@@ -11,7 +11,8 @@
 namespace dynatrain::cli {
 
 // All of the file at `path`; "-" is `in`. Returns kNotFound, kPermissionDenied
-// or kInvalidArgument (a folder, too large) with the path and the reason.
+// or kInvalidArgument (a folder) with the path and the reason. What is larger
+// than any reader takes is cut off one byte later, so that each refuses it.
 absl::StatusOr<std::string> ReadText(const std::string& path, std::istream& in);
 
 // `path` as seen from the folder of `file`: what a layout file names lies

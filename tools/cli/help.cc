@@ -40,13 +40,9 @@ std::string Indented(absl::string_view lines, absl::string_view program) {
 }
 
 Row RowOf(const Option& option) {
-  const std::string letter =
-      option.letter == '\0'
-          ? "    "
-          : absl::StrCat("-", std::string(1, option.letter), ", ");
-  const std::string value =
-      option.value.empty() ? "" : absl::StrCat(" ", option.value);
-  return {absl::StrCat(letter, "--", option.name, value), option.help};
+  return {
+      absl::StrCat("-", option.letter, ", --", option.name, " ", option.value),
+      option.help};
 }
 
 const char kExitCodes[] = R"(Exit codes:

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/ranges_text.h"
+#include "tools/cli/holders_text.h"
 #include "tools/cli/selection.h"
 #include "tools/cli/shown_axes.h"
 #include "tools/cli/tensor_place.h"
@@ -83,20 +84,6 @@ std::string WhereText(const Layout& layout, int rank, int tensor, int copy,
   }
   return absl::StrCat(layout.buffers()[storage.buffer], " + ",
                       layout.BufferOffset(rank, tensor, copy) + offset);
-}
-
-// "0, 4 .. 1020 (256 in all)" however many there are.
-std::string HoldersText(const vps::HolderSet& holders) {
-  constexpr int kMost = 4096;
-  std::vector<int> ranks;
-  for (int i = 0; i < std::min(holders.size(), kMost); ++i) {
-    ranks.push_back(holders.rank(i));
-  }
-  std::sort(ranks.begin(), ranks.end());
-  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RangesText(ranks),
-                      holders.size() > kMost
-                          ? absl::StrCat(", ... (", holders.size(), " in all)")
-                          : "");
 }
 
 std::string CopyOwners(const Layout& layout, int tensor, int copy) {

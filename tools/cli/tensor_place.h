@@ -3,7 +3,6 @@
 #ifndef TOOLS_CLI_TENSOR_PLACE_H_
 #define TOOLS_CLI_TENSOR_PLACE_H_
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"

@@ -8,10 +8,9 @@ namespace dynatrain::cli {
 
 inline constexpr char kInk[] = "#212529";       // text
 inline constexpr char kFaintInk[] = "#868e96";  // lesser text
-inline constexpr char kOutline[] = "#dee2e6";   // of a whole tensor
 inline constexpr char kWhole[] = "#adb5bd";     // all of it, on every rank
 
-// Part `index` of `count`: from blue by green and orange to red, "#1c7ed6".
+// Part `index` of `count`: from blue by green and red to violet, "#1c7ed6".
 // Equal parts of equal counts have equal colours.
 std::string PartColour(int index, int count);
 

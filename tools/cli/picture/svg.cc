@@ -22,19 +22,10 @@ std::string Escaped(absl::string_view text) {
 
 }  // namespace
 
-void Svg::Add(const Rect& rect, absl::string_view fill,
-              absl::string_view stroke) {
-  absl::StrAppend(
-      &body_, "<rect x=\"", Number(rect.x), "\" y=\"", Number(rect.y),
-      "\" width=\"", Number(rect.width), "\" height=\"", Number(rect.height),
-      "\" fill=\"", fill, "\"",
-      stroke.empty() ? "" : absl::StrCat(" stroke=\"", stroke, "\""), "/>\n");
-}
-
-void Svg::Line(double x1, double y1, double x2, double y2,
-               absl::string_view stroke) {
-  absl::StrAppend(&body_, "<path d=\"M", Number(x1), " ", Number(y1), "L",
-                  Number(x2), " ", Number(y2), "\" stroke=\"", stroke,
+void Svg::Add(const Rect& rect, absl::string_view fill) {
+  absl::StrAppend(&body_, "<rect x=\"", Number(rect.x), "\" y=\"",
+                  Number(rect.y), "\" width=\"", Number(rect.width),
+                  "\" height=\"", Number(rect.height), "\" fill=\"", fill,
                   "\"/>\n");
 }
 

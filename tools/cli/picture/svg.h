@@ -24,10 +24,7 @@ class Svg {
     bool bold = false;
   };
 
-  void Add(const Rect& rect, absl::string_view fill,
-           absl::string_view stroke = "");
-  void Line(double x1, double y1, double x2, double y2,
-            absl::string_view stroke);
+  void Add(const Rect& rect, absl::string_view fill);
   // `y` is the base line.
   void Text(double x, double y, absl::string_view text, const TextStyle& style);
 

@@ -2,6 +2,8 @@
 _dynatrain() {
   local word=${COMP_WORDS[COMP_CWORD]}
   local before=${COMP_WORDS[COMP_CWORD-1]}
+  [ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}
+  [ "$word" != = ] || word=
   if [ "$COMP_CWORD" = 1 ]; then
     COMPREPLY=($(compgen -W "layout explain completion --help --version" -- "$word"))
     return
@@ -13,10 +15,10 @@ _dynatrain() {
         -r|--rank) COMPREPLY=(); return ;;
         -t|--tensor) COMPREPLY=(); return ;;
         -s|--state) COMPREPLY=(); return ;;
-        -d|--diff) COMPREPLY=($(compgen -f -- "$word")); return ;;
+        -d|--diff) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
       esac
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--output --rank --tensor --state --diff --help" -- "$word"))
-      else COMPREPLY=($(compgen -f -- "$word"))
+      else compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi ;;
     explain)
       case "$before" in
@@ -24,7 +26,7 @@ _dynatrain() {
         -s|--state) COMPREPLY=(); return ;;
       esac
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--element --state --help" -- "$word"))
-      else COMPREPLY=($(compgen -f -- "$word"))
+      else compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word")
       fi ;;
     completion)
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--help" -- "$word"))
@@ -32,4 +34,4 @@ _dynatrain() {
       fi ;;
   esac
 }
-complete -o filenames -F _dynatrain dynatrain
+complete -F _dynatrain dynatrain

@@ -1,0 +1,92 @@
+// The tool as a process among others: pipes that close early, full disks, and
+// its completion script in a real bash.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+namespace dynatrain::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What `script` prints in bash, both streams; it must end with status 0. `d` is
+// the tool.
+std::string Bash(const std::string& script) {
+  const std::string command =
+      "timeout 50 bash --norc -c 'd() { tools/cli/dynatrain \"$@\"; }\n" +
+      script + "' 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "popen failed";
+  std::string text;
+  char part[4096];
+  for (size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) {
+    text.append(part, n);
+  }
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 0) << text;
+  return text;
+}
+
+TEST(ProcessTest, WhoeverReadsMayHaveHadEnough) {
+  // Far more than a pipe holds, so that writing does fail.
+  EXPECT_EQ(Bash("d layout -o json -r 0-63 tools/cli/testdata/large.yaml"
+                 " | head -c 10; echo \" ${PIPESTATUS[0]}\""),
+            "{\"version\" 0\n");
+}
+
+TEST(ProcessTest, WhatCannotBeWrittenIsAnError) {
+  EXPECT_EQ(Bash("d --version > /dev/full; echo $?"),
+            "dynatrain: the output can't be written: No space left on "
+            "device\n4\n");
+  EXPECT_THAT(Bash("d --version >&-; echo $?"),
+              HasSubstr("Bad file descriptor\n4\n"));
+}
+
+TEST(ProcessTest, AsAPluginOfKubectlItHasItsName) {
+  EXPECT_THAT(Bash("(exec -a kubectl-dynatrain tools/cli/dynatrain --help)"),
+              HasSubstr("Usage: kubectl dynatrain COMMAND"));
+}
+
+// What bash would offer for the last of the words, one per line, in a folder
+// with files and with folders that are named like words of the command line.
+std::string Completed(const std::string& words) {
+  return Bash(R"sh(
+    source <(d completion bash)
+    compopt() { echo "compopt $*"; }
+    cd "$(mktemp -d "$TEST_TMPDIR/XXXXXX")"
+    mkdir layout json "a folder"; touch "my job.yaml" "*.yaml" other.yaml
+    COMP_WORDS=(dynatrain )sh" +
+              words + R"sh(); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _dynatrain
+    [ ${#COMPREPLY[@]} = 0 ] || printf "%s\n" "${COMPREPLY[@]}")sh");
+}
+
+TEST(ProcessTest, BashCompletesCommandsOptionsAndTheirValues) {
+  EXPECT_EQ(Completed("la"), "layout\n");
+  EXPECT_EQ(Completed("\"\""),
+            "layout\nexplain\ncompletion\n--help\n--version\n");
+  EXPECT_EQ(Completed("layout --di"), "--diff\n");
+  EXPECT_EQ(Completed("explain --"), "--element\n--state\n--help\n");
+  EXPECT_EQ(Completed("layout job.yaml -o js"), "json\n");
+  EXPECT_EQ(Completed("layout --output \"\""), "table\njson\nsvg\n");
+  // Bash takes "=" for a word of its own.
+  EXPECT_EQ(Completed("layout --output = js"), "json\n");
+  EXPECT_EQ(Completed("layout --output ="), "table\njson\nsvg\n");
+  EXPECT_EQ(Completed("layout --rank o"), "") << "ranks are no files";
+  EXPECT_EQ(Completed("completion z"), "zsh\n");
+}
+
+TEST(ProcessTest, BashCompletesFilesWhateverTheirNames) {
+  EXPECT_EQ(Completed("layout my"), "compopt -o filenames\nmy job.yaml\n");
+  EXPECT_EQ(Completed("layout a"), "compopt -o filenames\na folder\n");
+  EXPECT_EQ(Completed("layout \"*.y\""), "compopt -o filenames\n*.yaml\n");
+  EXPECT_EQ(Completed("layout job.yaml -d oth"),
+            "compopt -o filenames\nother.yaml\n");
+  EXPECT_EQ(Completed("layout nothing"), "compopt -o filenames\n");
+}
+
+}  // namespace
+}  // namespace dynatrain::cli
