@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -12,7 +11,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import layouts
-from worlds import ROOT, Worlds, worlds
+from worlds import Worlds, worlds
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +22,4 @@ def running() -> Iterator[Worlds]:
 
 @pytest.fixture(scope="session")
 def dynatrain() -> pathlib.Path:
-    build = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "//tools/cli:dynatrain"]
-    subprocess.run(build, cwd=ROOT, check=True, timeout=1800)
-    return layouts.BINARY
+    return layouts.build()

@@ -17,6 +17,13 @@ LIMIT_S = 60
 REFUSED = 3  # the exit code for a layout file that isn't what it should be
 
 
+def build() -> pathlib.Path:
+    """Our side as the sources are now; where it is."""
+    command = ["bazel", "build", "--ui_event_filters=-info", "--noshow_progress", "//tools/cli:dynatrain"]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=1800)
+    return BINARY
+
+
 class LayoutError(RuntimeError):
     """`dynatrain layout` could not be asked."""
 

@@ -70,10 +70,7 @@ def swap_data_parallel_ranks(listing: Json) -> None:
     first["tensors"], second["tensors"] = second["tensors"], first["tensors"]
 
 
-def swap_states(listing: Json) -> None:
-    for rank in listing["ranks"]:
-        for e in rank["tensors"]:
-            e["state"] = {"exp_avg": "exp_avg_sq", "exp_avg_sq": "exp_avg"}.get(e["state"], e["state"])
+def drop_state(listing: Json) -> None:
     for rank in listing["ranks"]:
         rank["tensors"] = [e for e in rank["tensors"] if e["state"] != "main"]
 
@@ -169,7 +166,7 @@ def other_world(listing: Json) -> None:
 
 
 CHANGES: list[Callable[[Json], None]] = [
-    shift_offset, shift_origin, swap_blocks, swap_ranks, swap_data_parallel_ranks, swap_states, drop_region, repeat_region, drop_tensor,
+    shift_offset, shift_origin, swap_blocks, swap_ranks, swap_data_parallel_ranks, drop_state, drop_region, repeat_region, drop_tensor,
     repeat_tensor, invent_tensor, transpose, next_layer, outside, beyond_storage, other_dtype, other_shape, other_local_shape, drop_rank,
     invent_rank, shift_in_buffer, longer_bucket, padded_bucket, longer_buffer, drop_buffer, dense_as_expert, other_world]
 

@@ -7,6 +7,7 @@ sixteen costs a second, not sixteen imports, and nothing of one world can leak i
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -28,6 +29,8 @@ from configuration import Configuration
 LIMIT_S = 120.0
 GRACE_S = 3.0  # after the first rank has failed, the others wait for it in vain
 REFUSED = 3
+HERE = pathlib.Path(__file__).resolve().parent
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def listen() -> socket.socket:
@@ -56,15 +59,26 @@ def live(c: Configuration, rank: int, listener: socket.socket, folder: pathlib.P
 
 
 def _in_megatron(error: BaseException) -> bool:
-    return any("/megatron/core/" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+    """Whether Megatron raised it, or PyTorch below it: not we, above Megatron or below it in what stands for CUDA."""
+    frames = traceback.extract_tb(error.__traceback__)
+    # __torch_function__ only hands on what Megatron asks of PyTorch.
+    ours = [HERE in pathlib.Path(frame.filename).parents and frame.name != "__torch_function__" for frame in frames]
+    megatron = ["/megatron/core/" in frame.filename for frame in frames]
+    sides = [is_megatron for is_megatron, is_ours in zip(megatron, ours, strict=True) if is_megatron or is_ours]
+    return bool(sides) and sides[-1]
 
 
 def fork(c: Configuration, rank: int, listener: socket.socket, folder: pathlib.Path) -> int:
+    zygote = os.getpid()
     pid = os.fork()
     if pid:
         return pid
     code = 1
     try:
+        # A rank that waits for others would outlive a zygote that is killed by half an hour.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != zygote:
+            os._exit(code)
         log = os.open(folder / f"rank{rank}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)
         os.dup2(log, 2)

@@ -14,6 +14,7 @@ ROOT = HERE.parents[1]
 PATHS = [str(HERE), str(HERE.parent / "oracle_torch"), str(HERE.parent / "oracle")]
 sys.path[:0] = PATHS
 
+import layouts  # noqa: E402
 from workers import Workers  # noqa: E402
 
 
@@ -29,3 +30,8 @@ def real_workers() -> Workers:
 @pytest.fixture(scope="session")
 def deepspeed() -> Workers:
     return real_workers()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _dynatrain() -> None:
+    layouts.build()

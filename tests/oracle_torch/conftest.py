@@ -14,9 +14,15 @@ sys.path[:0] = PATHS
 # Workers import the jobs by name.
 os.environ["PYTHONPATH"] = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
 
+import layouts  # noqa: E402
 from workers import Workers  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def workers() -> Workers:
     return Workers(preload=("warm", "pipeline_jobs", "checkpoint_jobs"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _dynatrain() -> None:
+    layouts.build()
