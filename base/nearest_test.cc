@@ -29,7 +29,7 @@ TEST(NearestTest, SuggestsNothingThatNobodyMeant) {
 }
 
 TEST(NearestTest, TheFirstOfEquallyNearOnesWins) {
-  EXPECT_EQ(Nearest("te", {"tp", "ep"}), "tp");
+  EXPECT_EQ(Nearest("tx", {"tp", "te"}), "tp");
 }
 
 TEST(NearestTest, SaysItAsAQuestion) {

@@ -20,6 +20,9 @@ TEST(TensorPlaceTest, ReadsNamesOfAnyFramework) {
   const Case cases[] = {
       {"decoder.layers.3.mlp.experts.7.linear_fc1.weight", "decoder.layers.3",
        3, "mlp.experts", 7, "linear_fc1.weight"},
+      {"decoder.layers.3.mlp.experts.local_experts.7.linear_fc1.weight",
+       "decoder.layers.3", 3, "mlp.experts.local_experts", 7,
+       "linear_fc1.weight"},
       {"decoder.layers.12.self_attention.linear_qkv.weight",
        "decoder.layers.12", 12, "self_attention", -1, "linear_qkv.weight"},
       {"decoder.layers.0.mlp.router.weight", "decoder.layers.0", 0, "mlp", -1,
