@@ -29,20 +29,9 @@ struct Place {
   int64_t offset_in_params = 0;
 };
 
-int64_t RanksOf(const DeepSpeedJob& job, const ZeroGroup& group) {
-  int64_t ranks = 1;
-  for (int axis : group.axes) ranks *= job.world.mesh.size(axis);
-  return ranks;
-}
-
-absl::Status CheckAxes(const DeepSpeedJob& job, const std::vector<int>& axes) {
-  for (int axis : axes) {
-    if (axis < 0 || axis >= job.world.mesh.num_axes()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "axis ", axis, " is none of mesh ", job.world.mesh.DebugString()));
-    }
-  }
-  return absl::OkStatus();
+// REQUIRES: CheckJob, which has seen the axes.
+int64_t RanksOf(const DeepSpeedJob& job, const std::vector<int>& axes) {
+  return *RanksOnAxes(job.world.mesh, axes);
 }
 
 absl::Status CheckJob(const DeepSpeedJob& job) {
@@ -61,10 +50,10 @@ absl::Status CheckJob(const DeepSpeedJob& job) {
     return absl::InvalidArgumentError(
         absl::StrCat("sub_group_size ", job.sub_group_size, " is below 1"));
   }
-  RETURN_IF_ERROR(CheckAxes(job, job.frozen_axes), "frozen_axes");
+  RETURN_IF_ERROR(RanksOnAxes(job.world.mesh, job.frozen_axes), "frozen_axes");
   for (size_t g = 0; g < job.groups.size(); ++g) {
     const std::string where = absl::StrCat("groups[", g, "]");
-    RETURN_IF_ERROR(CheckAxes(job, job.groups[g].axes), where);
+    RETURN_IF_ERROR(RanksOnAxes(job.world.mesh, job.groups[g].axes), where);
     if (job.groups[g].axes.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": there is no axis to partition it over"));
@@ -109,12 +98,10 @@ class Partitioner {
  private:
   absl::Status Lay(int index) {
     const ZeroGroup& group = job_.groups[index];
-    if (group.tensors.empty()) {
-      return absl::InvalidArgumentError("has no tensors");
-    }
+    RETURN_IF_ERROR(CheckLaidTogether(job_.tensors, group.tensors));
     std::vector<int64_t> elements;
     for (int tensor : group.tensors) {
-      ASSIGN_OR_RETURN(int64_t count, Check(tensor, group));
+      ASSIGN_OR_RETURN(int64_t count, ElementsOf(job_.tensors[tensor]));
       elements.push_back(count);
       const auto [it, is_new] =
           places_.try_emplace(tensor, Place{&group, index, {}});
@@ -128,19 +115,8 @@ class Partitioner {
                            : LayRun(group, elements);
   }
 
-  absl::StatusOr<int64_t> Check(int index, const ZeroGroup& group) const {
-    if (index < 0 || index >= static_cast<int>(job_.tensors.size())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensor ", index, " is not in 0..",
-                       static_cast<int>(job_.tensors.size()) - 1));
-    }
-    const TorchTensor& tensor = job_.tensors[index];
-    const TorchTensor& first = job_.tensors[group.tensors[0]];
-    if (tensor.stages != first.stages) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensors ", first.name, " and ", tensor.name,
-                       " are on different pipeline stages"));
-    }
+  // Of a parameter, as a rank has it before it is partitioned.
+  absl::StatusOr<int64_t> ElementsOf(const TorchTensor& tensor) const {
     ASSIGN_OR_RETURN(const int64_t elements,
                      EvenLocalElements(job_.world, tensor));
     if (elements == 0) {
@@ -148,10 +124,7 @@ class Partitioner {
           absl::StrCat("tensor ", tensor.name,
                        " has no elements; DeepSpeed leaves it out of groups"));
     }
-    if (ParamState(tensor) == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensor ", tensor.name, " has no state \"param\""));
-    }
+    RETURN_IF_ERROR(ParamDtype(tensor));
     return elements;
   }
 
@@ -160,8 +133,9 @@ class Partitioner {
     const std::string name = absl::StrCat(place.group_index, "/", state);
     const int64_t shard = place.position.shard;
     if (state != "param") return {.buffer = buffers.Of(name, shard)};
-    return {.buffer = buffers.Of(name, shard * RanksOf(job_, *place.group)),
-            .offset = place.position.position};
+    return {
+        .buffer = buffers.Of(name, shard * RanksOf(job_, place.group->axes)),
+        .offset = place.position.position};
   }
 
   Storage ShardStorage(const Place& place, const std::string& state,
@@ -175,24 +149,18 @@ class Partitioner {
             .offset = place.offset_in_sub_group};
   }
 
-  static const TorchState* ParamState(const TorchTensor& tensor) {
-    for (const TorchState& state : tensor.states) {
-      if (state.state == "param") return &state;
-    }
-    return nullptr;
-  }
-
   // Stages 1 and 2. `elements` in the order of the group.
   absl::Status LayRun(const ZeroGroup& group,
                       const std::vector<int64_t>& elements) {
     const int count = static_cast<int>(elements.size());
-    const int64_t ranks = RanksOf(job_, group);
+    const int64_t ranks = RanksOf(job_, group.axes);
     const std::vector<int> order = RoundRobinOrder(
         count, job_.round_robin_gradients ? static_cast<int>(ranks) : 1);
     std::vector<int64_t> ordered;
     for (int i : order) ordered.push_back(elements[i]);
     // DeepSpeed takes the size of the group's first parameter.
-    const Dtype dtype = ParamState(job_.tensors[group.tensors[0]])->dtype;
+    ASSIGN_OR_RETURN(const Dtype dtype,
+                     ParamDtype(job_.tensors[group.tensors[0]]));
     const int64_t alignment =
         job_.parameter_alignment
             ? std::max<int64_t>(1,
@@ -211,7 +179,7 @@ class Partitioner {
                          const std::vector<int64_t>& elements) {
     std::vector<int64_t> shards;
     for (int64_t count : elements) {
-      shards.push_back(ZeroShard(count, RanksOf(job_, group)));
+      shards.push_back(ZeroShard(count, RanksOf(job_, group.axes)));
     }
     const std::vector<int> sub_groups =
         ZeroSubGroups(shards, job_.sub_group_size);
@@ -255,8 +223,8 @@ absl::StatusOr<TorchMemory> FrozenMemory(const DeepSpeedJob& job,
   ASSIGN_OR_RETURN(const int64_t elements,
                    EvenLocalElements(job.world, tensor));
   memory.flat = Flat{.group = {.axes = job.frozen_axes}};
-  memory.position.shard = ZeroShard(std::max<int64_t>(elements, 1),
-                                    RanksOf(job, {.axes = job.frozen_axes}));
+  memory.position.shard =
+      ZeroShard(std::max<int64_t>(elements, 1), RanksOf(job, job.frozen_axes));
   return memory;
 }
 

@@ -114,6 +114,15 @@ TEST(DeepSpeedLayout, RefusesWithTheFieldThatIsWrong) {
   job.groups[0].axes = {1};
   ExpectRefused(job, "groups[0]: axis 1 is none of mesh dp2");
 
+  // As often as that the product of its sizes is 2^64.
+  job = Job(1);
+  job.groups[0].axes.assign(64, 0);
+  ExpectRefused(job, "groups[0]: axis \"dp\" is there twice");
+
+  job = Job(3);
+  job.frozen_axes = {0, 0};
+  ExpectRefused(job, "frozen_axes: axis \"dp\" is there twice");
+
   job = Job(1);
   job.groups.push_back(job.groups[0]);
   ExpectRefused(job, "groups[1]: tensor a is in groups[0] already");

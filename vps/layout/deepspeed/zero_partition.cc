@@ -1,11 +1,5 @@
 #include "vps/layout/deepspeed/zero_partition.h"
 
-#include <optional>
-
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "vps/geometry/checked.h"
-
 namespace dynatrain::vps {
 
 std::vector<int> RoundRobinOrder(int count, int ranks) {
@@ -21,22 +15,8 @@ std::vector<int> RoundRobinOrder(int count, int ranks) {
 absl::StatusOr<FlatRun> LayZeroGroup(absl::Span<const int64_t> elements,
                                      int64_t parameter_alignment,
                                      int64_t ranks) {
-  FlatRun run;
-  std::optional<int64_t> end = 0;
-  for (int64_t count : elements) {
-    end = CheckedRoundUp(*end, parameter_alignment);
-    if (!end.has_value()) break;
-    run.positions.push_back(*end);
-    end = CheckedAdd(*end, count);
-    if (!end.has_value()) break;
-  }
-  if (end.has_value()) end = CheckedRoundUp(*end, kZeroAlignment * ranks);
-  if (!end.has_value()) {
-    return absl::InvalidArgumentError("the elements do not fit 63 bits");
-  }
-  if (*end == 0) return absl::InvalidArgumentError("there are no elements");
-  run.shard = *end / ranks;
-  return run;
+  return LayEndToEnd(elements, parameter_alignment, kZeroAlignment * ranks,
+                     ranks);
 }
 
 int64_t ZeroShard(int64_t elements, int64_t ranks) {

@@ -38,8 +38,8 @@ std::vector<int> RoundRobinOrder(int count, int ranks);
 // `parameter_alignment` in elements, 1 for none: each but the last is padded to
 // a multiple of it.
 //   {7, 4}, alignment 1, 2 ranks: positions 0, 7; 12 elements; 6 per rank
-// Returns kInvalidArgument if there are no elements, or their number does not
-// fit 63 bits. REQUIRES: elements >= 0, parameter_alignment and ranks >= 1.
+// Returns as LayEndToEnd. REQUIRES: elements >= 0, parameter_alignment and
+// ranks >= 1.
 absl::StatusOr<FlatRun> LayZeroGroup(absl::Span<const int64_t> elements,
                                      int64_t parameter_alignment,
                                      int64_t ranks);

@@ -1,40 +1,38 @@
 #include "vps/layout/torch/flat_run.h"
 
+#include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "vps/geometry/checked.h"
 
 namespace dynatrain::vps {
-namespace {
 
-absl::Status TooLarge() {
-  return absl::InvalidArgumentError(
-      "a flat parameter's number of elements does not fit 63 bits");
+absl::StatusOr<FlatRun> LayEndToEnd(absl::Span<const int64_t> elements,
+                                    int64_t alignment, int64_t multiple,
+                                    int64_t ranks) {
+  FlatRun run;
+  std::optional<int64_t> end = 0;
+  for (int64_t count : elements) {
+    end = CheckedRoundUp(*end, alignment);
+    if (!end.has_value()) break;
+    run.positions.push_back(*end);
+    end = CheckedAdd(*end, count);
+    if (!end.has_value()) break;
+  }
+  if (end.has_value()) end = CheckedRoundUp(*end, multiple);
+  if (!end.has_value()) {
+    return absl::InvalidArgumentError("the elements do not fit 63 bits");
+  }
+  if (*end == 0) return absl::InvalidArgumentError("there are no elements");
+  run.shard = *end / ranks;
+  return run;
 }
-
-}  // namespace
 
 absl::StatusOr<FlatRun> LayFlatParameter(absl::Span<const int64_t> elements,
                                          int64_t alignment, int64_t ranks) {
-  FlatRun run;
-  std::optional<int64_t> total = 0;
-  for (int64_t count : elements) {
-    if (alignment > 0) total = CheckedRoundUp(*total, alignment);
-    if (!total.has_value()) return TooLarge();
-    run.positions.push_back(*total);
-    total = CheckedAdd(*total, count);
-    if (!total.has_value()) return TooLarge();
-  }
-  total = CheckedRoundUp(
-      *total, ranks);  // ceil(total / ranks), with or without padding
-  if (!total.has_value()) return TooLarge();
-  if (*total == 0) {
-    return absl::InvalidArgumentError("a flat parameter without elements");
-  }
-  run.shard = *total / ranks;
-  return run;
+  // The padding to `ranks` is there either way: chunks are ceil(total / ranks).
+  return LayEndToEnd(elements, std::max<int64_t>(alignment, 1), ranks, ranks);
 }
 
 }  // namespace dynatrain::vps

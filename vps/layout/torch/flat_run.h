@@ -19,6 +19,15 @@ struct FlatRun {
   friend bool operator==(const FlatRun&, const FlatRun&) = default;
 };
 
+// Lays tensors end to end, each at a multiple of `alignment`, pads the run to a
+// multiple of `multiple` and cuts it into `ranks` equal shards.
+// Returns kInvalidArgument if there is no element, or their number does not fit
+// 63 bits. REQUIRES: elements >= 0, alignment and ranks >= 1, `multiple` is one
+// of `ranks`.
+absl::StatusOr<FlatRun> LayEndToEnd(absl::Span<const int64_t> elements,
+                                    int64_t alignment, int64_t multiple,
+                                    int64_t ranks);
+
 // FSDP1's FlatParameter (torch/distributed/fsdp/_flat_param.py of torch 2.15,
 // _init_flat_param_and_metadata and _get_shard). With `alignment` > 0, which
 // FSDP1 does if use_orig_params is set, each tensor begins at a multiple of it
@@ -26,8 +35,8 @@ struct FlatRun {
 // shard is ceil(elements / ranks), torch.chunk's.
 //   {10, 5}, alignment 4, 2 ranks: positions 0, 12; 18 elements; shards of 9
 //   {10, 5}, alignment 0, 2 ranks: positions 0, 10; 15 elements; shards of 8
-// Returns kInvalidArgument if there is no element, or their number does not fit
-// 63 bits. REQUIRES: elements and alignment are not negative, ranks >= 1.
+// Returns as LayEndToEnd. REQUIRES: elements and alignment are not negative,
+// ranks >= 1.
 absl::StatusOr<FlatRun> LayFlatParameter(absl::Span<const int64_t> elements,
                                          int64_t alignment, int64_t ranks);
 

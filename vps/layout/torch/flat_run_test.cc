@@ -36,8 +36,8 @@ TEST(FlatRun, RefusesWhatIsEmptyOrTooLarge) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   for (const auto& [elements, why] :
        std::vector<std::pair<std::vector<int64_t>, const char*>>{
-           {{}, "without elements"},
-           {{0, 0}, "without elements"},
+           {{}, "no elements"},
+           {{0, 0}, "no elements"},
            {{kMax, 1}, "63 bits"},
            {{kMax}, "63 bits"}}) {
     const auto run = LayFlatParameter(elements, 4, 2);

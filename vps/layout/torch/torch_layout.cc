@@ -24,59 +24,24 @@ struct PlaceInUnit {
   FlatPosition position;
 };
 
-// The dtype of the parameters of a unit.
+// The dtype of the parameters of a unit. REQUIRES: CheckLaidTogether.
 absl::StatusOr<Dtype> DtypeOf(const TorchJob& job, const FlatParameter& unit) {
-  std::optional<Dtype> dtype;
+  ASSIGN_OR_RETURN(const Dtype first, ParamDtype(job.tensors[unit.tensors[0]]));
   for (int index : unit.tensors) {
-    const TorchTensor& tensor = job.tensors[index];
-    const TorchState* param = nullptr;
-    for (const TorchState& state : tensor.states) {
-      if (state.state == "param") param = &state;
-    }
-    if (param == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensor ", tensor.name, " has no state \"param\""));
-    }
-    if (dtype.has_value() && *dtype != param->dtype) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensor ", tensor.name, " is ", DtypeName(param->dtype),
-                       ", the tensors before it are ", DtypeName(*dtype),
-                       "; FSDP1 flattens tensors of one dtype only"));
-    }
-    dtype = param->dtype;
+    ASSIGN_OR_RETURN(const Dtype dtype, ParamDtype(job.tensors[index]));
+    if (dtype == first) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tensor ", job.tensors[index].name, " is ", DtypeName(dtype),
+        ", the tensors before it are ", DtypeName(first),
+        "; FSDP1 flattens tensors of one dtype only"));
   }
-  return *dtype;
-}
-
-absl::Status CheckUnit(const TorchJob& job, const FlatParameter& unit) {
-  if (unit.tensors.empty()) {
-    return absl::InvalidArgumentError("has no tensors");
-  }
-  for (int index : unit.tensors) {
-    if (index < 0 || index >= static_cast<int>(job.tensors.size())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensor ", index, " is not in 0..",
-                       static_cast<int>(job.tensors.size()) - 1));
-    }
-    const TorchTensor& first = job.tensors[unit.tensors[0]];
-    if (job.tensors[index].stages != first.stages) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensors ", first.name, " and ", job.tensors[index].name,
-                       " are on different pipeline stages"));
-    }
-  }
-  for (int axis : unit.axes) {
-    if (axis < 0 || axis >= job.world.mesh.num_axes()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "axis ", axis, " is none of mesh ", job.world.mesh.DebugString()));
-    }
-  }
-  return absl::OkStatus();
+  return first;
 }
 
 absl::StatusOr<FlatRun> RunOfUnit(const TorchJob& job,
                                   const FlatParameter& unit) {
-  RETURN_IF_ERROR(CheckUnit(job, unit));
+  RETURN_IF_ERROR(CheckLaidTogether(job.tensors, unit.tensors));
+  ASSIGN_OR_RETURN(const int64_t ranks, RanksOnAxes(job.world.mesh, unit.axes));
   ASSIGN_OR_RETURN(const Dtype dtype, DtypeOf(job, unit));
   std::vector<int64_t> elements;
   for (int index : unit.tensors) {
@@ -84,8 +49,6 @@ absl::StatusOr<FlatRun> RunOfUnit(const TorchJob& job,
                      EvenLocalElements(job.world, job.tensors[index]));
     elements.push_back(count);
   }
-  int64_t ranks = 1;
-  for (int axis : unit.axes) ranks *= job.world.mesh.size(axis);
   const int64_t alignment = kFlatParameterAlignmentBytes /
                             ItemBytes(unit.compute_dtype.value_or(dtype));
   return LayFlatParameter(elements, unit.use_orig_params ? alignment : 0,

@@ -160,6 +160,14 @@ TEST(TorchLayout, RefusesWhatTorchDoesAndWhatIsNotThere) {
   ExpectRefused(job, "axis 1 is none of mesh dp2");
 
   job = Fsdp1Job(false);
+  job.flat_parameters[0].axes.assign(64, 0);
+  ExpectRefused(job, "flat parameter \"unit\": axis \"dp\" is there twice");
+
+  job = Fsdp1Job(false);
+  job.tensors[0].cuts = {{.group = {{0}}, .dim = 2}};
+  ExpectRefused(job, "tensor a: a cut is of dim 2 of 2");
+
+  job = Fsdp1Job(false);
   job.tensors[0].stages = {0};
   ExpectRefused(job, "on different pipeline stages");
 }

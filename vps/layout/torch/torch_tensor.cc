@@ -59,12 +59,65 @@ absl::Status AddTorchTensor(const TorchWorld& world, int mesh,
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> RanksOnAxes(const Mesh& mesh,
+                                    absl::Span<const int> axes) {
+  int64_t ranks = 1;
+  unsigned used = 0;  // a bit per axis
+  for (int axis : axes) {
+    if (axis < 0 || axis >= mesh.num_axes()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis ", axis, " is none of mesh ", mesh.DebugString()));
+    }
+    if ((used >> axis & 1) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis \"", mesh.axes()[axis].name,
+                       "\" is there twice; name it once"));
+    }
+    used |= 1u << axis;
+    ranks *= mesh.size(axis);
+  }
+  return ranks;
+}
+
+absl::StatusOr<Dtype> ParamDtype(const TorchTensor& tensor) {
+  for (const TorchState& state : tensor.states) {
+    if (state.state == "param") return state.dtype;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("tensor ", tensor.name, " has no state \"param\""));
+}
+
+absl::Status CheckLaidTogether(absl::Span<const TorchTensor> tensors,
+                               absl::Span<const int> members) {
+  if (members.empty()) return absl::InvalidArgumentError("has no tensors");
+  const int count = static_cast<int>(tensors.size());
+  for (int index : members) {
+    if (index < 0 || index >= count) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor ", index, " is not in 0..", count - 1));
+    }
+    const TorchTensor& first = tensors[members[0]];
+    if (tensors[index].stages != first.stages) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensors ", first.name, " and ", tensors[index].name,
+                       " are on different pipeline stages"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> EvenLocalElements(const TorchWorld& world,
                                           const TorchTensor& tensor) {
   std::vector<int64_t> shape = tensor.shape;
   for (const Cut& cut : tensor.cuts) {
-    int64_t pieces = 1;
-    for (int axis : cut.group.axes) pieces *= world.mesh.size(axis);
+    ASSIGN_OR_RETURN(const int64_t pieces,
+                     RanksOnAxes(world.mesh, cut.group.axes),
+                     absl::StrCat("tensor ", tensor.name));
+    if (cut.dim < 0 || cut.dim >= static_cast<int>(shape.size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor ", tensor.name, ": a cut is of dim ", cut.dim,
+                       " of ", shape.size()));
+    }
     if (pieces == 1) continue;
     int64_t& extent = shape[cut.dim];
     if (extent % (pieces * cut.num_blocks) != 0) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "vps/layout/layout_builder.h"
 #include "vps/layout/mesh.h"
 #include "vps/layout/placement.h"
@@ -57,9 +58,25 @@ absl::Status AddTorchTensor(const TorchWorld& world, int mesh,
                             const TorchTensor& tensor, const TorchState& state,
                             const TorchMemory& memory, LayoutBuilder& builder);
 
+// The ranks that differ on `axes` alone. Returns kInvalidArgument naming the
+// axis if one is none of the mesh, or is there twice.
+absl::StatusOr<int64_t> RanksOnAxes(const Mesh& mesh,
+                                    absl::Span<const int> axes);
+
+// The dtype of the state "param". Returns kInvalidArgument naming the tensor if
+// it has no such state.
+absl::StatusOr<Dtype> ParamDtype(const TorchTensor& tensor);
+
+// OK if `members`, indices of `tensors`, can be laid into one run: there is
+// one, all are tensors, and all are on the same pipeline stages. Otherwise
+// kInvalidArgument naming the tensors.
+absl::Status CheckLaidTogether(absl::Span<const TorchTensor> tensors,
+                               absl::Span<const int> members);
+
 // The elements of the local tensor, which have to be as many on all ranks, so
 // that what is laid behind it begins at the same place everywhere. Returns
-// kInvalidArgument naming the tensor and the dim if a cut is uneven.
+// kInvalidArgument naming the tensor and the dim if a cut is uneven, or is of a
+// dim or over axes that are not there.
 absl::StatusOr<int64_t> EvenLocalElements(const TorchWorld& world,
                                           const TorchTensor& tensor);
 
