@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -154,15 +155,16 @@ absl::Status CheckCuts(const Placement& placement, const TensorSpec& spec) {
                        absl::StrJoin(spec.shape(), ", "), "]"));
     }
     if (cut.block_extents.empty()) continue;
-    int64_t sum = 0;
+    std::optional<int64_t> sum = 0;
     for (int64_t extent : cut.block_extents) {
-      sum = CheckedAdd(sum, extent).value_or(-1);
-      if (sum < 0) break;
+      sum = CheckedAdd(*sum, extent);
+      if (!sum.has_value()) break;
     }
     if (sum == spec.shape()[cut.dim]) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("cuts[", i, "]: block_extents sum up to ", sum, ", dim ",
-                     cut.dim, " has ", spec.shape()[cut.dim]));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cuts[", i, "]: block_extents sum up to ",
+        sum.has_value() ? absl::StrCat(*sum) : "more than fits 63 bits",
+        ", dim ", cut.dim, " has ", spec.shape()[cut.dim]));
   }
   return absl::OkStatus();
 }
@@ -238,7 +240,6 @@ absl::Status CheckHeld(const LayoutBody& body, const Held& held,
 }
 
 void FillShelves(LayoutBody& body) {
-  for (Shelf& shelf : body.shelves) shelf.entries.clear();
   const auto position_of = [&](const Shelf::Entry& entry) {
     return body.PositionAt(body.held(entry.tensor, entry.copy));
   };

@@ -65,6 +65,8 @@ TEST(LayoutBuilder, RefusesNamingTensorAndField) {
       {{.placement = {.cuts = {{.group = {{0}, -1}}}}}, "pieces is -1"},
       {{.placement = {.cuts = {{.group = {{0}}, .dim = -1}}}},
        "cuts[0]: dim -1 is not in 0..7"},
+      {{.placement = {.cuts = {{.group = {{0}}, .dim = 64}}}},
+       "cuts[0]: dim 64 is not in 0..7"},
       {{.placement = {.cuts = {{.group = {{0}}, .dim = 2}}}},
        "tensor w/param copy 0: cuts[0]: dim 2 is not one of the 2 of shape "
        "[8, 4]"},
@@ -74,7 +76,7 @@ TEST(LayoutBuilder, RefusesNamingTensorAndField) {
        "block_extents sum up to 7, dim 0 has 8"},
       {{.placement = {.cuts = {{.group = {{0}},
                                 .block_extents = {kHuge, kHuge}}}}},
-       "block_extents sum up to"},
+       "block_extents sum up to more than fits 63 bits, dim 0 has 8"},
       {{.placement = {.cuts = {{.group = {{0}}, .block_extents = {9, -1}}}}},
        "block_extents holds -1"},
       {{.placement = {.cuts = {{.group = {{0}}},

@@ -55,7 +55,8 @@ class AxisUse {
   unsigned used_ = 0;
 };
 
-absl::Status ValidateBlocks(const Cut& cut, bool first_of_dim) {
+// `cut_dims`: a bit per dim that is cut before.
+absl::Status ValidateCut(const Cut& cut, unsigned cut_dims) {
   if (cut.dim < 0 || cut.dim >= kMaxDims) {
     return absl::InvalidArgumentError(
         absl::StrCat("dim ", cut.dim, " is not in 0..", kMaxDims - 1));
@@ -71,7 +72,7 @@ absl::Status ValidateBlocks(const Cut& cut, bool first_of_dim) {
     return absl::InvalidArgumentError(
         "num_blocks and block_extents are both given; give one");
   }
-  if (!first_of_dim) {
+  if ((cut_dims >> cut.dim & 1) != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "block_extents of a cut of dim ", cut.dim,
         " that is cut before: only the first cut of a dim knows its extent"));
@@ -115,9 +116,7 @@ absl::Status Placement::Validate(const Mesh& mesh) const {
   for (size_t i = 0; i < cuts.size(); ++i) {
     const Cut& cut = cuts[i];
     RETURN_IF_ERROR(use.Use(cut.group), absl::StrCat("cuts[", i, "]"));
-    RETURN_IF_ERROR(
-        ValidateBlocks(cut, cut.dim < 0 || (cut_dims >> cut.dim & 1) == 0),
-        absl::StrCat("cuts[", i, "]"));
+    RETURN_IF_ERROR(ValidateCut(cut, cut_dims), absl::StrCat("cuts[", i, "]"));
     cut_dims |= 1u << cut.dim;
   }
   if (flat.has_value()) RETURN_IF_ERROR(use.Use(flat->group), "flat");
