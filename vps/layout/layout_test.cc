@@ -1,15 +1,16 @@
 // Layouts that people know, by hand: what each step of the chain does.
 #include "vps/layout/layout.h"
 
-#include <sstream>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "vps/layout/layout_builder.h"
+#include "vps/layout/regions_testutil.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -34,8 +35,7 @@ Layout Make(std::vector<MeshAxis> axes, std::vector<int64_t> shape,
 std::string RegionsOf(const Layout& layout, int rank) {
   std::vector<std::string> texts;
   layout.ForEachRegion(rank, [&](const OwnedRegion& region) {
-    texts.push_back(
-        absl::StrCat(region.global.DebugString(), " at ", region.offset));
+    texts.push_back(RegionText(region));
   });
   return absl::StrJoin(texts, ", ");
 }
@@ -172,34 +172,70 @@ TEST(Layout, FindsTensorsByNameAndState) {
   EXPECT_EQ(layout.num_bytes(), 12);
 }
 
+// One change to what a layout is made of.
+struct Made {
+  Mesh mesh = *Mesh::Create({{"a", 2}, {"b", 2}});
+  int meshes = 1;
+  std::vector<std::string> buffers = {"p", "q"};
+  Placement placement;
+  TensorSpec spec = Spec({8, 8});
+  std::vector<Held> copies = {{}};
+};
+
+Fingerprint DigestOf(const Made& made) {
+  LayoutBuilder builder;
+  for (int i = 0; i < made.meshes; ++i) builder.AddMesh(made.mesh);
+  for (const std::string& buffer : made.buffers) builder.AddBuffer(buffer);
+  builder.AddPlacement(made.placement);
+  const int tensor = builder.AddTensor(made.spec);
+  for (const Held& held : made.copies) builder.AddCopy(tensor, held);
+  return (*std::move(builder).Build()).digest();
+}
+
 TEST(Layout, DigestSeesEveryField) {
-  const Placement rows = {.cuts = {{.group = {{0}}}}};
-  const auto digest = [](Placement placement, Held held = {},
-                         std::vector<int64_t> shape = {8}) {
-    return Make({{"a", 2}, {"b", 2}}, std::move(shape), std::move(placement),
-                std::move(held))
-        .digest();
+  const auto spec = [](const char* name, const char* state, Dtype dtype,
+                       std::optional<int64_t> pad_from = std::nullopt) {
+    return *TensorSpec::Create(name, state, dtype, {8, 8}, pad_from);
   };
+  const auto cut = [](Cut cut) { return Placement{.cuts = {std::move(cut)}}; };
   const Placement flat = {.flat = Flat{{{0}}}};
-  const std::vector<Fingerprint> digests = {
-      digest(rows),
-      digest({}),
-      digest(rows, {}, {9}),
-      digest({.cuts = {{.group = {{1}}}}}),
-      digest({.cuts = {{.group = {{0}}, .num_blocks = 2}}}),
-      digest({.cuts = {{.group = {{0}}, .block_extents = {4, 4}}}}),
-      digest({.cuts = {{.group = {{0, 1}}}}}),
-      digest({.cuts = {{.group = {{0, 1}, 2}}}}),
-      digest({.located_by = {0}}, {.at = {0}}),
-      digest({.located_by = {0}}, {.at = {1}}),
-      digest(flat, {.flat = {0, 4}}),
-      digest(flat, {.flat = {1, 5}}),
-      digest(flat, {.flat = {0, 5}}),
+  const Made made[] = {
+      {},
+      {.mesh = *Mesh::Create({{"a", 2}, {"c", 2}})},
+      {.mesh = *Mesh::Create({{"a", 4}, {"b", 1}})},
+      {.meshes = 2},
+      {.meshes = 2, .placement = {.mesh = 1}},
+      {.buffers = {"p"}},
+      {.buffers = {"p", "r"}},
+      {.placement = cut({.group = {{0}}})},
+      {.placement = cut({.group = {{1}}})},
+      {.placement = cut({.group = {{0, 1}}})},
+      {.placement = cut({.group = {{0, 1}, 2}})},
+      {.placement = cut({.group = {{0}}, .dim = 1})},
+      {.placement = cut({.group = {{0}}, .num_blocks = 2})},
+      {.placement = cut({.group = {{0}}, .block_extents = {4, 4}})},
+      {.placement = {.located_by = {0}}, .copies = {{.at = {0}}}},
+      {.placement = {.located_by = {0}}, .copies = {{.at = {1}}}},
+      {.placement = flat, .copies = {{.flat = {0, 32}}}},
+      {.placement = flat, .copies = {{.flat = {1, 33}}}},
+      {.placement = flat, .copies = {{.flat = {0, 33}}}},
+      {.placement = {.flat = Flat{{{1}}}}, .copies = {{.flat = {0, 32}}}},
+      {.spec = Spec({9, 8})},
+      {.spec = spec("v", "param", Dtype::kFloat32)},
+      {.spec = spec("w", "main", Dtype::kFloat32)},
+      {.spec = spec("w", "param", Dtype::kInt32)},
+      {.spec = spec("w", "param", Dtype::kFloat32, 7)},
+      {.copies = {{}, {}}},
+      {.copies = {{.storage = {0, 0}}}},
+      {.copies = {{.storage = {1, 0}}}},
+      {.copies = {{.storage = {0, 5}}}},
   };
-  for (size_t i = 0; i < digests.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) EXPECT_NE(digests[i], digests[j]);
+  for (size_t i = 0; i < std::size(made); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      EXPECT_NE(DigestOf(made[i]), DigestOf(made[j])) << i << " and " << j;
+    }
   }
-  EXPECT_EQ(digest(rows), digest(rows));
+  EXPECT_EQ(DigestOf({}), DigestOf({}));
 }
 
 }  // namespace

@@ -9,9 +9,7 @@
 namespace dynatrain::vps {
 namespace {
 
-// The piece of `rank` is lost. `lost` is sorted and without repetition. It
-// gives up at the first survivor, which for a set of a few lost ranks is among
-// the first lost.size() + 1 holders.
+// No holder survives. `lost` is sorted and without repetition. O(lost ranks).
 bool AllLost(const HolderSet& holders, absl::Span<const int> lost) {
   if (holders.size() > static_cast<int>(lost.size())) return false;
   for (int i = 0; i < holders.size(); ++i) {

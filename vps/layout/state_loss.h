@@ -22,8 +22,8 @@ struct LostPiece {
 struct StateLoss {
   int64_t bytes = 0;        // of all tensors, each element once
   int64_t num_tensors = 0;  // with at least one lost element
-  std::vector<LostPiece>
-      first;  // in the order of tensors, as many as were asked for
+  // In the order of tensors, as many as were asked for.
+  std::vector<LostPiece> first;
 
   bool empty() const { return num_tensors == 0; }
   // "" if empty. "1536 bytes of 3 tensors have no copy left:
@@ -33,8 +33,8 @@ struct StateLoss {
 
 // An element is lost if all ranks that hold it, in any copy, are in
 // `lost_ranks` (any order, repetition is harmless).
-// O(tensors x lost ranks x log). At most `max_pieces`
-// are listed; the totals are always complete.
+// O(tensors x lost ranks x log). At most `max_pieces` are listed; the totals
+// are always complete.
 // REQUIRES: the ranks are in the layout's world.
 StateLoss ComputeStateLoss(const Layout& layout,
                            absl::Span<const int> lost_ranks,

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "vps/layout/regions_testutil.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -13,15 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // tests/oracle_deepspeed compares layouts with what DeepSpeed itself holds.
-
-std::vector<std::string> RegionsOf(const Layout& layout, int rank, int tensor) {
-  std::vector<std::string> regions;
-  layout.ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
-    regions.push_back(
-        absl::StrCat(region.global.DebugString(), " at ", region.offset));
-  });
-  return regions;
-}
 
 // a has 7 elements, b 4, on 2 ranks. Tensors of the layout: a/param, a/main,
 // b/param, b/main.

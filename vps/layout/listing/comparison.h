@@ -6,7 +6,7 @@
 //
 //   ListingComparison comparison("job.yaml", "live.json");
 //   for (int rank = 0; rank < layout.world_size(); ++rank) {
-//     comparison.AddRank(ListRank(layout, rank), live.Find(rank));
+//     comparison.AddRank(ListRank(layout, view, rank), live.Find(rank));
 //   }
 //   if (!comparison.equal()) std::cout << comparison.Text();
 #ifndef VPS_LAYOUT_LISTING_COMPARISON_H_

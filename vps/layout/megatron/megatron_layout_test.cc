@@ -11,6 +11,7 @@
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "vps/layout/regions_testutil.h"
 #include "vps/model/presets.h"
 
 namespace dynatrain::vps::megatron {
@@ -38,9 +39,8 @@ std::vector<std::string> RegionsOf(const MegatronLayout& job, int rank,
   std::vector<std::string> texts;
   const int tensor = *job.layout().Find(name, state);
   job.layout().ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
-    texts.push_back(absl::StrCat("copy ", region.copy, " ",
-                                 region.global.DebugString(), " at ",
-                                 region.offset));
+    texts.push_back(
+        absl::StrCat("copy ", region.copy, " ", RegionText(region)));
   });
   return texts;
 }

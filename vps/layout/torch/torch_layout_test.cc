@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "vps/layout/regions_testutil.h"
 #include "vps/layout/split_cuts.h"
 #include "vps/layout/torch/dtensor_placement.h"
 
@@ -16,15 +17,6 @@ using ::testing::IsEmpty;
 
 // tests/oracle_torch compares layouts with what PyTorch itself holds; here are
 // the smallest examples of each kind, and what is refused.
-
-std::vector<std::string> RegionsOf(const Layout& layout, int rank, int tensor) {
-  std::vector<std::string> regions;
-  layout.ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
-    regions.push_back(
-        absl::StrCat(region.global.DebugString(), " at ", region.offset));
-  });
-  return regions;
-}
 
 TorchJob JobOn(std::vector<MeshAxis> axes) {
   return {.world = {.mesh = *Mesh::Create(std::move(axes))}};
