@@ -276,13 +276,13 @@ constexpr Type kTypes[] = {
     {"qwen3_moe", Qwen3Moe},
 };
 
-}  // namespace
-
-std::vector<std::string> HuggingFaceTypes() {
+std::vector<std::string> TypeNames() {
   std::vector<std::string> names;
   for (const Type& type : kTypes) names.emplace_back(type.name);
   return names;
 }
+
+}  // namespace
 
 absl::StatusOr<vps::ModelConfig> ReadHuggingFaceConfig(
     const Json& config, const std::string& path) {
@@ -298,7 +298,7 @@ absl::StatusOr<vps::ModelConfig> ReadHuggingFaceConfig(
     return model;
   }
   RETURN_IF_ERROR(fields.Finish([](auto&&...) { return true; }));
-  const std::vector<std::string> types = HuggingFaceTypes();
+  const std::vector<std::string> types = TypeNames();
   return absl::InvalidArgumentError(absl::StrCat(
       fields.Path("model_type"), ": ", DumpJson(fields.At("model_type")),
       " is not supported; supported are ", absl::StrJoin(types, ", "),

@@ -8,7 +8,6 @@
 #define API_MODEL_HUGGINGFACE_CONFIG_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
@@ -18,8 +17,6 @@ namespace dynatrain::api {
 
 // The values of model_type that can be read: deepseek_v3, gpt2, llama, mistral,
 // mixtral, nemotron_h, qwen2, qwen3, qwen3_moe.
-std::vector<std::string> HuggingFaceTypes();
-
 // Returns kInvalidArgument naming the field (below `path`), its value and what
 // would be right.
 absl::StatusOr<vps::ModelConfig> ReadHuggingFaceConfig(

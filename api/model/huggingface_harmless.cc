@@ -19,7 +19,6 @@ constexpr absl::string_view kSuffixes[] = {
     "_token_id", "_dropout", "_pdrop", "_eps", "_epsilon", "_loss_coef",
 };
 
-// Sorted.
 constexpr absl::string_view kKeys[] = {
     "architectures",
     "auto_map",
@@ -61,6 +60,7 @@ constexpr absl::string_view kKeys[] = {
     "use_mamba_kernels",
     "use_sliding_window",
 };
+static_assert(std::is_sorted(std::begin(kKeys), std::end(kKeys)));
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "api/json/reader.h"
 #include "api/model/huggingface_config.h"
@@ -56,7 +57,8 @@ absl::StatusOr<vps::ModelConfig> ParseModel(const Json& model) {
   return ParseModel(
       model, [](absl::string_view path) -> absl::StatusOr<std::string> {
         return absl::InvalidArgumentError(absl::StrCat(
-            "no file can be read here, so not \"", path,
+            "no file can be read here, so not \"",
+            absl::CHexEscape(path.substr(0, 64)),
             "\" either; put the content of config.json in its place"));
       });
 }

@@ -18,14 +18,6 @@ constexpr absl::string_view kNames[] = {
 
 }  // namespace
 
-std::vector<absl::string_view> FamilyNames() {
-  return {std::begin(kNames), std::end(kNames)};
-}
-
-absl::string_view FamilyName(Family family) {
-  return kNames[static_cast<int>(family)];
-}
-
 absl::StatusOr<Family> ParseFamily(absl::string_view name) {
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (kNames[i] == name) return static_cast<Family>(i);

@@ -7,8 +7,6 @@
 #define VPS_MODEL_FAMILIES_H_
 
 #include <cstdint>
-#include <ostream>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -26,21 +24,14 @@ enum class Family : uint8_t {
   kMambaHybrid,  // Mamba-2, attention, feed-forward and experts by a pattern
 };
 
-// "gpt3", "llama", "qwen3", "mixtral", "qwen3-moe", "deepseek-v3",
-// "mamba-hybrid", in the order of the enum.
-std::vector<absl::string_view> FamilyNames();
-absl::string_view FamilyName(Family family);
-
-// Returns kInvalidArgument with the names that exist if `name` is none of them.
+// "gpt3", "llama", "qwen3", "mixtral", "qwen3-moe", "deepseek-v3" or
+// "mamba-hybrid". Returns kInvalidArgument with the names that exist if `name`
+// is none of them.
 absl::StatusOr<Family> ParseFamily(absl::string_view name);
 
 // The features that make the family; all sizes are 0. A part that the family
 // has (experts, latent, mamba) is there, to be filled in.
 ModelNumbers FamilyFeatures(Family family);
-
-inline std::ostream& operator<<(std::ostream& out, Family family) {
-  return out << FamilyName(family);
-}
 
 }  // namespace dynatrain::vps
 

@@ -63,12 +63,6 @@ absl::InlinedVector<int64_t, 3> StateShape(const ModelTensor& tensor,
   return {};
 }
 
-absl::StatusOr<TensorSpec> StateSpec(const ModelTensor& tensor,
-                                     const StateClass& state) {
-  return TensorSpec::Create(tensor.name, state.name, state.dtype,
-                            StateShape(tensor, state));
-}
-
 int64_t StateBytes(const ModelTensor& tensor, const StateClass& state) {
   if (!HasState(tensor, state)) return 0;
   int64_t elements = 1;

@@ -9,11 +9,9 @@
 #include <string>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "vps/model/dtype.h"
 #include "vps/model/model_tensor.h"
-#include "vps/model/tensor_spec.h"
 
 namespace dynatrain::vps {
 
@@ -74,11 +72,6 @@ bool HasState(const ModelTensor& tensor, const StateClass& state);
 // REQUIRES: HasState(tensor, state).
 absl::InlinedVector<int64_t, 3> StateShape(const ModelTensor& tensor,
                                            const StateClass& state);
-
-// The tensor of the space: canonical name, state, dtype, whole shape.
-// REQUIRES: HasState(tensor, state).
-absl::StatusOr<TensorSpec> StateSpec(const ModelTensor& tensor,
-                                     const StateClass& state);
 
 // 0 if the tensor does not have the state.
 int64_t StateBytes(const ModelTensor& tensor, const StateClass& state);

@@ -147,14 +147,6 @@ absl::StatusOr<StateList> StateList::Parse(
   return Create(std::move(states));
 }
 
-absl::StatusOr<StateList> StateList::PrecisionAware(Dtype main, Dtype exp_avg,
-                                                    Dtype exp_avg_sq) {
-  return Create(Ordinary({{"param", Dtype::kBfloat16},
-                          {"main", main},
-                          {"exp_avg", exp_avg},
-                          {"exp_avg_sq", exp_avg_sq}}));
-}
-
 absl::StatusOr<StateList> StateList::Preset(absl::string_view name) {
   if (name == "fp32") {
     return Create(Ordinary({{"param", Dtype::kFloat32},
@@ -164,7 +156,10 @@ absl::StatusOr<StateList> StateList::Preset(absl::string_view name) {
   if (name == "bf16-mixed") return Create(Mixed(Dtype::kBfloat16));
   if (name == "fp16-mixed") return Create(Mixed(Dtype::kFloat16));
   if (name == "precision-aware") {
-    return PrecisionAware(Dtype::kInt16, Dtype::kBfloat16, Dtype::kBfloat16);
+    return Create(Ordinary({{"param", Dtype::kBfloat16},
+                            {"main", Dtype::kInt16},
+                            {"exp_avg", Dtype::kBfloat16},
+                            {"exp_avg_sq", Dtype::kBfloat16}}));
   }
   if (name == "fp8") return Create(Float8(Granularity::PerTensor()));
   if (name == "fp8-block") {

@@ -34,18 +34,14 @@ class StateList {
   // "fp32": param, exp_avg, exp_avg_sq in float32.
   // "bf16-mixed": param in bfloat16; main, exp_avg, exp_avg_sq in float32.
   // "fp16-mixed": the same with param in float16.
-  // "precision-aware": the low half of the float32 master in main, as the high
-  //   half is the bfloat16 param; moments in bfloat16.
+  // "precision-aware": the low half of the float32 master in main, as int16, as
+  //   the high half is the bfloat16 param; moments in bfloat16.
   // "fp8": as bf16-mixed, but the param of linear weights is 8-bit codes in
   //   uint8 with one float32 scale_inv per tensor.
   // "fp8-block": the same with one scale_inv per block of 128 x 128.
   // Returns kInvalidArgument with these names for any other.
   static absl::StatusOr<StateList> Preset(absl::string_view name);
   static std::vector<absl::string_view> PresetNames();
-
-  // "precision-aware" with own dtypes. An int16 `main` is the low half.
-  static absl::StatusOr<StateList> PrecisionAware(Dtype main, Dtype exp_avg,
-                                                  Dtype exp_avg_sq);
 
   absl::Span<const StateClass> states() const { return states_; }
 

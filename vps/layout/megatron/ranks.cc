@@ -45,7 +45,7 @@ std::string NearestMultiples(int64_t value, int64_t step) {
   return absl::StrCat(below, " and ", below + step);
 }
 
-// "1, 2, 3 and 6": what divides both.
+// "1, 2, 3, 6": what divides both.
 std::string CommonDivisors(int64_t a, int64_t b) {
   std::vector<int64_t> divisors;
   const int64_t common = std::gcd(a, b);
@@ -92,8 +92,9 @@ absl::StatusOr<std::vector<std::string>> ParseOrder(absl::string_view order) {
           kDefaultOrder, "\""));
     }
     if (std::find(tokens.begin(), tokens.end(), token) != tokens.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "order \"", order, "\": axis ", token, " is there twice"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("order \"", absl::CHexEscape(order.substr(0, 64)),
+                       "\": axis ", token, " is there twice"));
     }
     tokens.emplace_back(token);
   }

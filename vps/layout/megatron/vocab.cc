@@ -15,14 +15,14 @@ absl::StatusOr<int64_t> PadVocab(int64_t vocab, int64_t tp, int64_t divisor) {
                      " and divisor ", divisor, ": each is at least 1"));
   }
   const std::optional<int64_t> step = CheckedMultiply(divisor, tp);
-  const std::optional<int64_t> above =
-      step.has_value() ? CheckedAdd(vocab, *step - 1) : std::nullopt;
-  if (!above.has_value()) {
+  const std::optional<int64_t> padded =
+      step.has_value() ? CheckedRoundUp(vocab, *step) : std::nullopt;
+  if (!padded.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("vocabulary of ", vocab, " rows padded to a multiple of ",
                      divisor, " * tp ", tp, " does not fit 63 bits"));
   }
-  return *above / *step * *step;
+  return *padded;
 }
 
 }  // namespace dynatrain::vps::megatron

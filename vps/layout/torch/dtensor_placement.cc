@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -59,7 +60,7 @@ absl::StatusOr<DTensorPlacement> ParseDTensorPlacement(absl::string_view text) {
   for (absl::string_view partial : {"P", "Partial", "_MaskPartial"}) {
     if (rest == partial || absl::StartsWith(rest, absl::StrCat(partial, "("))) {
       return absl::InvalidArgumentError(
-          absl::StrCat(rest.substr(0, 64),
+          absl::StrCat(absl::CHexEscape(rest.substr(0, 64)),
                        ": the elements of a partial tensor are sums over "
                        "ranks, which no rank "
                        "holds; redistribute it first"));
