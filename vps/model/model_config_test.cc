@@ -120,6 +120,10 @@ TEST(ModelConfig, RefusesExpertsThatDoNotFit) {
       {[](auto& n) { n.experts->count = 1 << 18; }, "at most 1048576 are"},
   };
   for (const Refused& row : table) ExpectRefused(base, row);
+  // Biases are tensors too.
+  base.experts->count = 100000;
+  EXPECT_EQ(ModelConfig::Create(base).status(), absl::OkStatus());
+  ExpectRefused(base, {[](auto& n) { n.bias = true; }, "at most 1048576 are"});
 }
 
 TEST(ModelConfig, RefusesNumbersOfAnotherAttentionBesideLatentOnes) {

@@ -55,6 +55,7 @@ TEST(ZeroPartition, AShardIsTheCeiling) {
 
 TEST(ZeroPartition, ASubGroupIsClosedByTheParameterThatFillsIt) {
   EXPECT_THAT(ZeroSubGroups({5, 5, 3, 9}, 8), ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(ZeroSubGroups({5, 3, 1}, 8), ElementsAre(0, 0, 1));
   EXPECT_THAT(ZeroSubGroups({5, 5, 3, 9}, 1), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(ZeroSubGroups({5, 5, 3, 9}, 22), ElementsAre(0, 0, 0, 0));
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();

@@ -77,6 +77,16 @@ TEST(FlatBuffer, GoldenD_SharedEmbeddingsHighBandwidth) {
                                             FlatBucket{131072, 196608, 3072}));
 }
 
+// Megatron pads the start of a parameter before it asks whether a new bucket is
+// due, so the bucket before has that padding as its own.
+TEST(FlatBuffer, PaddingBeforeASharedEmbeddingIsOfTheBucketBefore) {
+  const FlatBuffer buffer = *FlatBuffer::Create(
+      {{.elements = 10, .shared_embedding = true}, {.elements = 100}},
+      {.pieces = 1});
+  EXPECT_THAT(buffer.buckets(),
+              ElementsAre(FlatBucket{0, 128, 128}, FlatBucket{128, 256, 10}));
+}
+
 TEST(FlatBuffer, WithoutTheDistributedOptimizerNothingIsPadded) {
   const FlatBuffer buffer = *FlatBuffer::Create(
       Golden(true),
