@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -31,8 +32,11 @@ TEST(JobStates, AreWhatMegatronKeeps) {
 }
 
 TEST(JobStates, EightBitCodesLieInABufferOfBytes) {
-  const StateList states = *StateList::Parse({"param:float8_e4m3fn"});
-  EXPECT_EQ(BufferDtype({.role = Role::kFc1}, states), Dtype::kUint8);
+  for (const char* codes : {"float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+                            "float8_e5m2fnuz", "uint8"}) {
+    const StateList states = *StateList::Parse({absl::StrCat("param:", codes)});
+    EXPECT_EQ(BufferDtype({.role = Role::kFc1}, states), Dtype::kUint8);
+  }
   const StateList mixed = *StateList::Preset("fp8");
   EXPECT_EQ(BufferDtype({.role = Role::kFc1}, mixed), Dtype::kUint8);
   EXPECT_EQ(BufferDtype({.role = Role::kInputNorm}, mixed), Dtype::kBfloat16);

@@ -127,6 +127,9 @@ class Simulation {
           if (spec.state() == "param" && config_->distributed_optimizer) {
             EXPECT_EQ(layout.BufferOffset(rank, tensor, copy), slot.begin);
           }
+          if (spec.state() == "grad" && !config_->distributed_optimizer) {
+            EXPECT_EQ(layout.BufferOffset(rank, tensor, copy), slot.begin);
+          }
           if (spec.state() != "param" && config_->distributed_optimizer) {
             expected = ShardOf(rank, *buffer, slot, expected);
           }
@@ -180,6 +183,10 @@ class Simulation {
 };
 
 StateList RandomStates(std::mt19937_64& random) {
+  if (random() % 3 == 0) {
+    return *StateList::Parse(
+        {"param:bfloat16", "main:float32", "grad:float32"});
+  }
   return *StateList::Preset(random() % 2 == 0 ? "bf16-mixed" : "fp32");
 }
 

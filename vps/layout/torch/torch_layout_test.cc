@@ -126,6 +126,16 @@ TEST(TorchLayout, ListsBuffersWithTheTensorsThatARankHolds) {
                                               ListedBuffer::Entry{"b", 3, 8}));
 }
 
+// b (0..5), a (8..18), shards of 9.
+TEST(TorchLayout, ListsTensorsByPositionWhateverTheirOrderInTheJob) {
+  TorchJob job = Fsdp1Job(true);
+  job.flat_parameters[0].tensors = {1, 0};
+  const std::vector<ListedBuffer> buffers = ListBuffers(*TorchLayout(job), 0);
+  ASSERT_EQ(buffers.size(), 1);
+  EXPECT_THAT(buffers[0].tensors, ElementsAre(ListedBuffer::Entry{"b", 0, 5},
+                                              ListedBuffer::Entry{"a", 8, 9}));
+}
+
 TEST(TorchLayout, RefusesWhatTorchDoesAndWhatIsNotThere) {
   TorchJob job = Fsdp1Job(false);
   job.tensors[1].states[0].dtype = Dtype::kFloat16;
