@@ -1,6 +1,6 @@
 #include "vps/layout/local_space.h"
 
-#include <algorithm>
+#include <optional>
 
 #include "vps/geometry/flat_interval.h"
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
