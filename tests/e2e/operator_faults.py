@@ -53,6 +53,18 @@ def scale(cluster: Cluster, replicas: int) -> None:
     cluster.kubectl("-n", install.NAMESPACE, "scale", DEPLOYMENT, f"--replicas={replicas}")
 
 
+def begin_anew(cluster: Cluster) -> None:
+    """One new operator instead of all that there are.
+
+    From two, a scale to one leaves the older process; if it was deposed it stays silent for its jobs, so nobody would end them.
+    """
+    scale(cluster, 0)
+    _rolled_out(cluster)
+    cluster.kubectl("-n", install.NAMESPACE, "wait", "--for=delete", "pods", "--all", "--timeout=60s", timeout=70)
+    scale(cluster, 1)
+    _rolled_out(cluster)
+
+
 def pids(cluster: Cluster) -> set[int]:
     """Of the operator's processes in this cluster's pods, as the host numbers them."""
     folder = f"/clusters/{cluster.name}/"  # where the cluster keeps what its pods mount

@@ -155,7 +155,7 @@ def test_a_stopped_operator_that_comes_back_is_not_obeyed(job: TrainingJob) -> N
         assert last["operatorTerm"] >= after["operatorTerm"]
         assert [e["outcome"] for e in last["history"]].count("Aborted") == 0
     finally:
-        operator_faults.scale(job.cluster, 1)
+        operator_faults.begin_anew(job.cluster)
 
 
 def json_text(value: object) -> str:
