@@ -1,0 +1,115 @@
+#include "transition/preview/preview.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace dynatrain::transition {
+namespace {
+
+absl::Status CheckPlaces(const std::vector<int>& places, int num_processes,
+                         const ClusterModel& cluster) {
+  if (static_cast<int>(places.size()) != num_processes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("place_of_process: ", places.size(), " places for ",
+                     num_processes, " processes; it has to be one each"));
+  }
+  std::vector<int> process_at(cluster.num_ranks(), -1);
+  for (int i = 0; i < num_processes; ++i) {
+    if (places[i] < 0 || places[i] >= cluster.num_ranks()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "place_of_process: process ", i, " is on rank ", places[i],
+          " of the cluster, which has ranks 0 to ", cluster.num_ranks() - 1,
+          " (", cluster.DebugString(), ")"));
+    }
+    int& process = process_at[places[i]];
+    if (process >= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("place_of_process: processes ", process, " and ", i,
+                       " are both on rank ", places[i], " of the cluster"));
+    }
+    process = i;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<int>> PlacesOf(const PlanInput& input,
+                                          const ClusterModel& cluster,
+                                          const PreviewOptions& options) {
+  std::vector<int> places = options.place_of_process;
+  const int processes = input.num_processes();
+  if (places.empty()) {
+    if (processes > cluster.num_ranks()) {
+      const int per_node = cluster.figures().ranks_per_node;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "cluster: it has ", cluster.num_ranks(), " ranks (",
+          cluster.DebugString(), "), the two worlds have ", processes,
+          " processes; ", (processes + per_node - 1) / per_node,
+          " nodes would do"));
+    }
+    places.resize(processes);
+    std::iota(places.begin(), places.end(), 0);
+  }
+  RETURN_IF_ERROR(CheckPlaces(places, processes, cluster));
+  return places;
+}
+
+absl::StatusOr<Traffic> TrafficAmong(const std::vector<int>& places,
+                                     const std::vector<Flow>& flows) {
+  std::vector<Flow> placed;
+  placed.reserve(flows.size());
+  for (const Flow& flow : flows) {
+    placed.push_back({places[flow.sender], places[flow.receiver], flow.bytes});
+  }
+  const int num_ranks = 1 + *std::max_element(places.begin(), places.end());
+  return Traffic::Create(num_ranks, std::move(placed));
+}
+
+PauseWork WorkOf(const PlannedBytes& bytes, int64_t transfer_ns) {
+  PauseWork work = {.transfer_ns = transfer_ns};
+  for (const ProcessBytes& process : bytes.processes) {
+    work.copied_bytes =
+        std::max(work.copied_bytes, process.sums.copied_bytes());
+    work.verified_bytes = std::max(
+        work.verified_bytes, process.sent_bytes + process.sums.moved_bytes);
+  }
+  return work;
+}
+
+}  // namespace
+
+absl::StatusOr<Preview> MakePreview(const PlanInput& input,
+                                    const ClusterModel& cluster,
+                                    const PreviewOptions& options) {
+  if (input.source().empty()) {
+    return absl::FailedPreconditionError(
+        "the source world is empty: nothing moves into a job that starts");
+  }
+  RETURN_IF_ERROR(CheckPauseFigures(options.pause));
+  ASSIGN_OR_RETURN(std::vector<int> places, PlacesOf(input, cluster, options));
+  PlannedBytes bytes = ComputePlannedBytes(input);
+  ASSIGN_OR_RETURN(Traffic traffic, TrafficAmong(places, bytes.flows));
+  ASSIGN_OR_RETURN(ScheduleChoice schedule,
+                   ChooseSchedule(traffic, cluster, options.schedule));
+  LinkLoads loads = ComputeLinkLoads(traffic, cluster);
+  const int64_t transfer_ns = schedule.ns;
+  Cost pause = PauseOf(WorkOf(bytes, transfer_ns), options.pause);
+  return Preview{.cluster = cluster,
+                 .source_size = input.source().size(),
+                 .target_size = input.target().size(),
+                 .num_staying = input.source().size() + input.target().size() -
+                                input.num_processes(),
+                 .place_of_process = std::move(places),
+                 .bytes = std::move(bytes),
+                 .traffic = std::move(traffic),
+                 .loads = std::move(loads),
+                 .schedule = std::move(schedule),
+                 .transfer_ns = transfer_ns,
+                 .pause = std::move(pause)};
+}
+
+}  // namespace dynatrain::transition
