@@ -1,7 +1,6 @@
 #include "tools/cli/picture/cells.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -18,13 +17,11 @@ using vps::Box;
 using vps::OwnedRegion;
 
 // What a rank holds of a row: where it begins, and all of it as a hash. Ranks
-// with equal values hold the same (up to chance), and the order is that of
-// elements.
+// with equal values hold the same (up to chance).
 struct Held {
   int tensor = 0;
   int64_t begin = 0;  // row-major, of the first region's first element
   uint64_t hash = 0;
-  friend auto operator<=>(const Held&, const Held&) = default;
 };
 
 int64_t FirstElement(const Box& whole, const Box& box) {
