@@ -42,18 +42,18 @@ def skipped(name: str, reason: str) -> Check:
 BAZEL_EXPLAINED = (0, 3)
 
 
-def bazel_checks(report: pathlib.Path, exit_code: int) -> list[Check]:
-    """Reads the build events (--build_event_json_file) of one `bazel test`.
+def bazel_checks(report: pathlib.Path, exit_code: int, ran_tests: bool = True) -> list[Check]:
+    """Reads the build events (--build_event_json_file) of one `bazel test`, or `build` if not `ran_tests`.
 
-    Each test target is one check; a target that did not build is a failed one,
-    be it a test or not. If Bazel failed and the report doesn't say why, that
-    is a failed check of its own: silence is never success.
+    Each test target is one check, if tests ran; a target that did not build is
+    a failed one, be it a test or not. If Bazel failed and the report doesn't
+    say why, that is a failed check of its own: silence is never success.
     """
     tests: set[str] = set()
     results: dict[str, Check] = {}
     for event in _events(report):
         identity = event.get("id", {})
-        if "targetConfigured" in identity and _is_test(event):
+        if ran_tests and "targetConfigured" in identity and _is_test(event):
             tests.add(identity["targetConfigured"]["label"])
         elif "testSummary" in identity:
             label = identity["testSummary"]["label"]

@@ -60,7 +60,7 @@ def bazel(*options: str, limit_s: float = 70 * MINUTE_S, verb: str = "test") -> 
             command = ["bazel", verb, *options, "--keep_going", "--show_progress_rate_limit=20",
                        f"--build_event_json_file={report}", "//..."]
             code = commands.run(command, limit_s)
-            checks = results.bazel_checks(report, code)
+            checks = results.bazel_checks(report, code, ran_tests=verb == "test")
         if verb == "build" and not code:
             checks.append(results.passed("bazel build " + " ".join(options)))
         return checks

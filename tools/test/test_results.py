@@ -56,6 +56,15 @@ def test_a_test_that_never_reported_has_failed(tmp_path: pathlib.Path) -> None:
     assert read(tmp_path, 0, configured("//a:x_test")) == {"//a:x_test": Outcome.FAILED}
 
 
+def test_a_build_runs_no_test_and_misses_none(tmp_path: pathlib.Path) -> None:
+    report = tmp_path / "report.json"
+    events = [configured("//a:x_test"), completed("//a:x_test", completed={"success": True}), configured("//a:y_test")]
+    report.write_text("\n".join(json.dumps(event) for event in events))
+    assert results.bazel_checks(report, 0, ran_tests=False) == []
+    report.write_text("\n".join(json.dumps(event) for event in [*events, completed("//a:y_test", completed={})]))
+    assert [check.name for check in results.bazel_checks(report, 1, ran_tests=False)] == ["//a:y_test"]
+
+
 def test_bazel_that_dies_silently_is_a_failure(tmp_path: pathlib.Path) -> None:
     assert results.bazel_checks(tmp_path / "none.json", 37)[0].outcome is Outcome.FAILED
     assert read(tmp_path, commands.TIMED_OUT, configured("//a:x_test"), summary("//a:x_test", "PASSED"))["bazel"] is Outcome.FAILED
