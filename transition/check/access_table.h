@@ -1,9 +1,11 @@
-// AccessTable: what a program does to each tensor, with the order in which it
-// is sure to do it.
+// AccessTable: what a program does to each tensor and to each buffer, with the
+// order in which it is sure to do it.
 #ifndef TRANSITION_CHECK_ACCESS_TABLE_H_
 #define TRANSITION_CHECK_ACCESS_TABLE_H_
 
+#include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "transition/program/program.h"
@@ -29,17 +31,43 @@ struct Access {
   vps::Box region;
 };
 
+// Of one copy of a tensor. Copies of the same number are other memory in the
+// source world than in the target world.
 struct TensorAccesses {
-  std::vector<Access> source_reads;  // kSend from the source world, kCopy
-  std::vector<Access> target_reads;  // kSend from the target world
+  std::vector<Access> source_reads;  // kSend, kCopy
+  std::vector<Access> target_reads;  // kSend, kCopy
   std::vector<Access> frees;
   std::vector<Access> adopts;
   std::vector<Access> allocates;
   std::vector<Access> writes;  // kReceive, kCopy
+  std::vector<Access> zeros;
 };
 
-// By tensor; only those that the program touches.
-std::map<int, TensorAccesses> AccessesOf(const Program& program);
+using TensorCopy = std::pair<int, int>;
+
+// Of one buffer of staging memory.
+struct BufferAccesses {
+  struct Span {
+    When when;
+    int64_t bytes = 0;
+  };
+  struct Part {
+    When when;
+    Piece piece;
+  };
+  std::vector<Span> reserves;
+  std::vector<Span> releases;
+  std::vector<Part> reads;
+  std::vector<Part> writes;
+};
+
+// Only what the program touches.
+struct AccessTable {
+  std::map<TensorCopy, TensorAccesses> tensors;
+  std::map<int, BufferAccesses> buffers;
+};
+
+AccessTable AccessesOf(const Program& program);
 
 }  // namespace dynatrain::transition
 

@@ -98,9 +98,9 @@ TEST(CheckTest, SurvivesAnyProgram) {
       Program& program = sample.programs[random() % sample.programs.size()];
       if (program.operations.empty()) continue;
       Operation& it = program.operations[random() % program.operations.size()];
-      switch (random() % 9) {
+      switch (random() % 13) {
         case 0:
-          it.kind = static_cast<OperationKind>(random() % 11);
+          it.kind = static_cast<OperationKind>(random() % 12);
           break;
         case 1:
           it.lane = number();
@@ -126,6 +126,19 @@ TEST(CheckTest, SurvivesAnyProgram) {
           break;
         case 8:
           program.operations.resize(random() % program.operations.size());
+          break;
+        case 9:
+          it.buffer = number();
+          break;
+        case 10:
+          it.space = static_cast<Space>(random() % 3);
+          break;
+        case 11:
+          it.into = static_cast<Space>(random() % 3);
+          break;
+        case 12:
+          it.source_copy = number();
+          if (!it.pieces.empty()) it.pieces[0].copy = number();
           break;
       }
     }

@@ -13,8 +13,10 @@
 namespace dynatrain::transition {
 
 struct RankClaims {
-  std::vector<Piece> source;  // held at the start; disjoint
-  std::vector<Piece> target;  // to be held at the end; disjoint
+  std::vector<Piece> source;  // held at the start; those of a copy disjoint
+  std::vector<Piece> target;  // to be held at the end; those of a copy disjoint
+  // Of `target`, what is to be zero since no source has it; all else is not.
+  std::vector<Piece> zeros;
   // Of source, target and staging memory together, at any time.
   int64_t limit_bytes = std::numeric_limits<int64_t>::max();
 };

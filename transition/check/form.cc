@@ -38,12 +38,37 @@ bool HasPieces(OperationKind kind) {
     case OperationKind::kFree:
     case OperationKind::kAdopt:
     case OperationKind::kCopy:
+    case OperationKind::kZero:
     case OperationKind::kSend:
     case OperationKind::kReceive:
       return true;
     default:
       return false;
   }
+}
+
+// What an operation of the kind may read and write; other fields than those are
+// kSource and kTarget.
+bool MayRead(OperationKind kind, Space space) {
+  switch (space) {
+    case Space::kSource:
+      return true;
+    case Space::kTarget:
+    case Space::kStaging:
+      return kind == OperationKind::kSend || kind == OperationKind::kCopy;
+  }
+  return false;
+}
+bool MayWrite(OperationKind kind, Space space) {
+  switch (space) {
+    case Space::kSource:
+      return false;
+    case Space::kTarget:
+      return true;
+    case Space::kStaging:
+      return kind == OperationKind::kReceive || kind == OperationKind::kCopy;
+  }
+  return false;
 }
 
 class FormCheck {
@@ -65,6 +90,7 @@ class FormCheck {
         continue;
       }
       CheckPieces(it);
+      CheckSpaces(it);
       if (IsMessage(it.kind)) CheckMessage(it);
       if (IsMemory(it.kind) && it.lane != 0) {
         Malformed("a memory operation outside lane 0");
@@ -110,6 +136,9 @@ class FormCheck {
                                       claims_.item_bytes.size()));
       }
       if (piece.region.empty()) return Malformed("an empty piece");
+      if (piece.copy < 0) {
+        return Malformed(absl::StrCat("copy ", piece.copy));
+      }
       const std::optional<int64_t> more = vps::CheckedMultiply(
           piece.region.num_elements(), claims_.item_bytes[piece.tensor]);
       if (bytes.has_value() && more.has_value()) {
@@ -122,6 +151,25 @@ class FormCheck {
       Say(ViolationKind::kMismatched,
           absl::StrCat("says ", it.bytes, " bytes; its pieces have ",
                        bytes.has_value() ? absl::StrCat(*bytes) : "too many"));
+    }
+  }
+
+  void CheckSpaces(const Operation& it) {
+    if (!MayRead(it.kind, it.space)) {
+      Malformed(absl::StrCat(OperationName(it.kind), " out of ",
+                             SpaceName(it.space), " memory"));
+    }
+    if (!MayWrite(it.kind, it.into)) {
+      Malformed(absl::StrCat(OperationName(it.kind), " into ",
+                             SpaceName(it.into), " memory"));
+    }
+    if (it.space == Space::kStaging && it.into == Space::kStaging) {
+      Malformed("from a buffer into itself");
+    }
+    if (it.source_copy < 0 ||
+        (it.source_copy > 0 && it.kind != OperationKind::kCopy)) {
+      Malformed(
+          absl::StrCat(OperationName(it.kind), " of copy ", it.source_copy));
     }
   }
 

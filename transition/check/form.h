@@ -9,12 +9,13 @@
 
 namespace dynatrain::transition {
 
-// kMalformed, kWrongDigest and kGroup: one program per rank, of this plan;
-// ranks, tensors, lanes and channels that exist; pieces that are not empty and
-// make up the bytes; groups that hold only sends and receives of their lane,
-// not more than allowed, with ascending windows, and end before a join; memory
-// operations in lane 0; the messages between two ranks on a channel in one
-// lane, so that they have an order.
+// kMalformed, kWrongDigest, kMismatched and kGroup: one program per rank, of
+// this plan; ranks, tensors, lanes and channels that exist; spaces that can be
+// read and written; pieces that are not empty and make up the bytes; groups
+// that hold only sends and receives of their lane, not more than allowed, with
+// ascending windows, and end before a join; memory operations in lane 0; the
+// messages between two ranks on a channel in one lane, so that they have an
+// order.
 Violations CheckForm(const Claims& claims, absl::Span<const Program> programs);
 
 }  // namespace dynatrain::transition

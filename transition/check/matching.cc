@@ -47,6 +47,15 @@ std::vector<int> WindowsOf(const Program& program) {
   return windows;
 }
 
+// Up to copies: the ends may hold different ones.
+bool SamePieces(const Pieces& a, const Pieces& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Piece& one, const Piece& other) {
+                      return one.tensor == other.tensor &&
+                             one.region == other.region;
+                    });
+}
+
 }  // namespace
 
 Matching Match(absl::Span<const Program> programs) {
@@ -88,7 +97,7 @@ Violations CheckEnds(absl::Span<const Program> programs,
       if (send.kind != OperationKind::kSend) continue;
       const Matching::End& end = matching.other_end[program.rank][i];
       const Operation& receive = programs[end.rank].operations[end.operation];
-      if (send.pieces != receive.pieces) {
+      if (!SamePieces(send.pieces, receive.pieces)) {
         violations.push_back(
             {ViolationKind::kMismatched, program.rank, i,
              absl::StrCat(send.DebugString(), ", but rank ", end.rank,

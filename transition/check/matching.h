@@ -26,8 +26,8 @@ struct Matching {
 // REQUIRES: CheckForm found nothing, as for all below.
 Matching Match(absl::Span<const Program> programs);
 
-// kMismatched and kGroup: the ends of each message agree on pieces, and are in
-// the same window or both in none.
+// kMismatched and kGroup: the ends of each message agree on tensors and regions
+// (each has a copy of its own), and are in the same window or both in none.
 Violations CheckEnds(absl::Span<const Program> programs,
                      const Matching& matching);
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "transition/check/access_table.h"
+#include "transition/check/staging.h"
 #include "vps/geometry/box.h"
 #include "vps/geometry/checked.h"
 
@@ -35,15 +36,23 @@ bool CoveredBefore(absl::Span<const Access> accesses, const Access& access) {
   return left == 0;
 }
 
-// All that concerns one tensor on one rank.
+// What one rank's claims say of one copy of a tensor.
+struct TensorClaims {
+  std::vector<Box> source;
+  std::vector<Box> target;
+  std::vector<Box> zeros;
+};
+
+// All that concerns one copy of a tensor on one rank.
 class TensorCheck {
  public:
-  TensorCheck(int rank, int tensor, absl::Span<const Box> source,
-              absl::Span<const Box> target, const TensorAccesses& accesses)
+  TensorCheck(int rank, TensorCopy tensor, const TensorClaims& claims,
+              const TensorAccesses& accesses)
       : rank_(rank),
         tensor_(tensor),
-        source_(source),
-        target_(target),
+        source_(claims.source),
+        target_(claims.target),
+        zeros_(claims.zeros),
         accesses_(accesses),
         room_(accesses.allocates),
         content_(accesses.writes) {
@@ -51,12 +60,16 @@ class TensorCheck {
     room_.insert(room_.end(), accesses.adopts.begin(), accesses.adopts.end());
     content_.insert(content_.end(), accesses.adopts.begin(),
                     accesses.adopts.end());
+    written_ = content_;
+    written_.insert(written_.end(), accesses.zeros.begin(),
+                    accesses.zeros.end());
   }
 
   Violations Run() && {
     CheckSource();
     CheckRoom();
     CheckWrites();
+    CheckZeros();
     CheckForwards();
     CheckCover();
     return std::move(violations_);
@@ -64,8 +77,10 @@ class TensorCheck {
 
  private:
   void Say(ViolationKind kind, int operation, std::string text) {
+    std::string name = absl::StrCat("tensor ", tensor_.first);
+    if (tensor_.second != 0) absl::StrAppend(&name, " copy ", tensor_.second);
     violations_.push_back(
-        {kind, rank_, operation, absl::StrCat("tensor ", tensor_, ": ", text)});
+        {kind, rank_, operation, absl::StrCat(name, ": ", text)});
   }
   void Say(ViolationKind kind, const Access& access, absl::string_view text) {
     Say(kind, access.when.operation,
@@ -106,18 +121,36 @@ class TensorCheck {
   }
 
   void CheckWrites() {
-    for (const Access& write : accesses_.writes) {
-      if (!CoveredBefore(room_, write)) {
-        Say(ViolationKind::kNotAllocated, write,
-            "is written where there may be no room yet");
+    for (const auto* accesses : {&accesses_.writes, &accesses_.zeros}) {
+      for (const Access& write : *accesses) {
+        if (!CoveredBefore(room_, write)) {
+          Say(ViolationKind::kNotAllocated, write,
+              "is written where there may be no room yet");
+        }
       }
     }
-    SayOverlaps(ViolationKind::kOverlap, content_, "is written twice");
+    SayOverlaps(ViolationKind::kOverlap, written_, "is written twice");
+  }
+
+  void CheckZeros() {
+    for (const Access& it : accesses_.zeros) {
+      if (!InOne(zeros_, it.region)) {
+        Say(ViolationKind::kWrongZero, it, "is zeroed, but some source has it");
+      }
+    }
+    for (const Access& it : content_) {
+      for (const Box& zero : zeros_) {
+        if (!vps::Intersect(zero, it.region).has_value()) continue;
+        Say(ViolationKind::kWrongZero, it,
+            absl::StrCat("is filled, but ", zero.DebugString(),
+                         " is to be zero"));
+      }
+    }
   }
 
   void CheckForwards() {
     for (const Access& read : accesses_.target_reads) {
-      if (!CoveredBefore(content_, read)) {
+      if (!CoveredBefore(written_, read)) {
         Say(ViolationKind::kNotHeld, read,
             "is passed on before it is sure to be there");
       }
@@ -128,7 +161,7 @@ class TensorCheck {
   void CheckCover() {
     for (const Box& target : target_) {
       int64_t elements = 0;
-      for (const Access& it : content_) {
+      for (const Access& it : written_) {
         const std::optional<Box> common = vps::Intersect(it.region, target);
         if (common.has_value()) elements += common->num_elements();
       }
@@ -157,21 +190,26 @@ class TensorCheck {
   }
 
   const int rank_;
-  const int tensor_;
+  const TensorCopy tensor_;
   const absl::Span<const Box> source_;
   const absl::Span<const Box> target_;
+  const absl::Span<const Box> zeros_;
   const TensorAccesses& accesses_;
   std::vector<Access> room_;     // of the target world
-  std::vector<Access> content_;  // of the target world
+  std::vector<Access> content_;  // of the target world, without zeros
+  std::vector<Access> written_;  // with zeros
   Violations violations_;
 };
 
-std::map<int, std::vector<Box>> ByTensor(absl::Span<const Piece> pieces) {
-  std::map<int, std::vector<Box>> boxes;
-  for (const Piece& piece : pieces) {
-    boxes[piece.tensor].push_back(piece.region);
-  }
-  return boxes;
+std::map<TensorCopy, TensorClaims> ByTensor(const RankClaims& claims) {
+  std::map<TensorCopy, TensorClaims> tensors;
+  const auto of = [&](const Piece& piece) -> TensorClaims& {
+    return tensors[{piece.tensor, piece.copy}];
+  };
+  for (const Piece& it : claims.source) of(it).source.push_back(it.region);
+  for (const Piece& it : claims.target) of(it).target.push_back(it.region);
+  for (const Piece& it : claims.zeros) of(it).zeros.push_back(it.region);
+  return tensors;
 }
 
 // Memory operations are all in lane 0, so their sum is the same in every
@@ -252,22 +290,19 @@ class Budget {
 }  // namespace
 
 Violations CheckMemory(const Claims& claims, const Program& program) {
-  const RankClaims& rank = claims.ranks[program.rank];
-  std::map<int, std::vector<Box>> source = ByTensor(rank.source);
-  std::map<int, std::vector<Box>> target = ByTensor(rank.target);
-  std::map<int, TensorAccesses> accesses = AccessesOf(program);
-  for (const auto& [tensor, boxes] : target) accesses[tensor];
+  std::map<TensorCopy, TensorClaims> tensors =
+      ByTensor(claims.ranks[program.rank]);
+  AccessTable accesses = AccessesOf(program);
+  for (const auto& [tensor, of_tensor] : tensors) accesses.tensors[tensor];
   Violations violations;
-  for (const auto& [tensor, of_tensor] : accesses) {
-    for (Violation& it : TensorCheck(program.rank, tensor, source[tensor],
-                                     target[tensor], of_tensor)
-                             .Run()) {
-      violations.push_back(std::move(it));
-    }
+  const auto append = [&](Violations more) {
+    for (Violation& it : more) violations.push_back(std::move(it));
+  };
+  for (const auto& [tensor, of_tensor] : accesses.tensors) {
+    append(TensorCheck(program.rank, tensor, tensors[tensor], of_tensor).Run());
   }
-  for (Violation& it : Budget(claims, program).Run()) {
-    violations.push_back(std::move(it));
-  }
+  append(Budget(claims, program).Run());
+  append(CheckStaging(claims, program.rank, accesses));
   return violations;
 }
 

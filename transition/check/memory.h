@@ -9,7 +9,8 @@
 
 namespace dynatrain::transition {
 
-// kNotHeld, kReleased, kNotAllocated, kOverlap, kGap, kLeak, kOverBudget.
+// kNotHeld, kReleased, kNotAllocated, kOverlap, kGap, kWrongZero, kLeak,
+// kOverBudget.
 // "Before" is happens-before: earlier in the same lane (but not in the same
 // group), or on the two sides of a join; what is not ordered may come either
 // way, so it is refused where it matters. O(n^2) in the pieces of one tensor on

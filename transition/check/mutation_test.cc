@@ -50,6 +50,15 @@ class Mutant {
     EXPECT_FALSE(places.empty()) << "nothing to mutate";
     return places[random_() % places.size()];
   }
+  // The same on one rank.
+  Place PickOf(int rank, const Test& test) {
+    std::vector<Place> places;
+    for (int i = 0; i < list(rank).size(); ++i) {
+      if (test(list(rank)[i])) places.push_back({rank, i});
+    }
+    EXPECT_FALSE(places.empty()) << "nothing to mutate on rank " << rank;
+    return places[random_() % places.size()];
+  }
   Place Pick(Kind kind) {
     return Pick([kind](const Operation& it) { return it.kind == kind; });
   }
@@ -265,7 +274,10 @@ std::vector<Mutation> OrderMutations() {
          last.space = Space::kTarget;
          m.Insert(0, send.operation, receive);
          const int chain_end = m.num_ranks() - 1;
-         m.Insert(chain_end, m.IndexOf(chain_end, Kind::kReceive) + 1, last);
+         const Place end = m.PickOf(chain_end, [](const Operation& it) {
+           return it.channel == kChainChannel;
+         });
+         m.Insert(chain_end, end.operation + 1, last);
        }},
       {"windows in another order on one rank",
        {V::kGroup, V::kDeadlock},
@@ -515,13 +527,169 @@ std::vector<Mutation> MemoryMutations() {
   };
 }
 
+// The two ends of the hop of the chain that begins at `rank`.
+void EraseHop(Mutant& m, int rank) {
+  const Place send = m.PickOf(rank, [](const Operation& it) {
+    return it.kind == Kind::kSend && it.channel == kChainChannel;
+  });
+  m.Erase(m.ReceiveOf(send));
+  m.Erase(send);
+}
+
+bool IsStaged(const Operation& it) { return it.into == Space::kStaging; }
+bool IsHandedOn(const Operation& it) { return it.space == Space::kStaging; }
+
+// Copies, zeros, chains and buffers.
+std::vector<Mutation> RelayMutations() {
+  using V = ViolationKind;
+  return {
+      {"drop a hop of a chain",
+       {V::kNotHeld, V::kGap},
+       [](Mutant& m) { EraseHop(m, 1); }},
+      {"drop the last hop of a chain",
+       {V::kGap},
+       [](Mutant& m) { EraseHop(m, m.num_ranks() - 2); }},
+      {"a chain turned round",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         // What went from r to r + 1 goes from r + 1 to r: the first rank has
+         // it from the second, and so on, and nobody has it at first.
+         for (int rank = 0; rank < m.num_ranks(); ++rank) {
+           for (Operation& it : m.list(rank)) {
+             if (it.channel != kChainChannel) continue;
+             it.kind = it.kind == Kind::kSend ? Kind::kReceive : Kind::kSend;
+             it.space =
+                 it.kind == Kind::kSend ? Space::kTarget : Space::kSource;
+           }
+         }
+       }},
+      {"a chain that begins in the middle",
+       {V::kNotHeld},
+       [](Mutant& m) { m.at(m.PickOf(1, IsForward)).space = Space::kSource; }},
+      {"pass on what is only to be received",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         const Place send = m.Pick([](const Operation& it) {
+           return IsExchange(it) && it.space == Space::kSource;
+         });
+         m.at(send).space = Space::kTarget;
+       }},
+      {"read another copy to send",
+       {V::kNotHeld},
+       [](Mutant& m) { ++m.at(m.Pick(IsExchange)).pieces[0].copy; }},
+      {"receive into another copy",
+       {V::kNotAllocated},
+       [](Mutant& m) {
+         int& copy = m.at(m.ReceiveOf(m.Pick(IsExchange))).pieces[0].copy;
+         copy = 1 - copy;
+       }},
+      {"copy another copy",
+       {V::kNotHeld},
+       [](Mutant& m) { m.at(m.Pick(Kind::kCopy)).source_copy = 2; }},
+      {"copy into another copy",
+       {V::kNotAllocated, V::kOverlap},
+       [](Mutant& m) {
+         int& copy = m.at(m.Pick(Kind::kCopy)).pieces[0].copy;
+         copy = 1 - copy;
+       }},
+      {"adopt another copy",
+       {V::kNotHeld},
+       [](Mutant& m) { m.at(m.Pick(Kind::kAdopt)).pieces[0].copy = 1; }},
+      {"a copy that can't be",
+       {V::kMalformed},
+       [](Mutant& m) { m.at(m.Pick(Kind::kReceive)).pieces[0].copy = -1; }},
+      {"a copy in a send",
+       {V::kMalformed},
+       [](Mutant& m) { m.at(m.Pick(Kind::kSend)).source_copy = 1; }},
+      {"skip a zero",
+       {V::kGap},
+       [](Mutant& m) { m.Erase(m.Pick(Kind::kZero)); }},
+      {"zero twice",
+       {V::kOverlap},
+       [](Mutant& m) {
+         const Place zero = m.Pick(Kind::kZero);
+         m.Insert(zero.rank, zero.operation, m.at(zero));
+       }},
+      {"zero what has content",
+       {V::kWrongZero},
+       [](Mutant& m) {
+         const Place copy = m.Pick(Kind::kCopy);
+         m.at(copy) = Zero(m.at(copy).pieces, m.at(copy).bytes);
+       }},
+      {"zero before there is room",
+       {V::kNotAllocated},
+       [](Mutant& m) { m.Move(m.Pick(Kind::kZero), 0); }},
+      {"fill what is to be zero",
+       {V::kWrongZero},
+       [](Mutant& m) {
+         const Place zero = m.Pick(Kind::kZero);
+         m.at(zero).kind = Kind::kCopy;
+       }},
+      {"hand on before it is there",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         const Place send = m.Pick(IsHandedOn);
+         m.Move(send, send.operation - 1);
+       }},
+      {"hand on in another lane than it comes",
+       {V::kNotHeld},
+       [](Mutant& m) { m.at(m.Pick(IsHandedOn)).lane = 9; }},
+      {"hand on what never came",
+       {V::kNotHeld},
+       [](Mutant& m) {
+         Operation& it = m.at(m.Pick(IsHandedOn));
+         it.pieces[0].copy = 1;
+       }},
+      {"a buffer that is too small",
+       {V::kNotAllocated},
+       [](Mutant& m) {
+         for (Operation& it : m.list(1)) {
+           const bool ends =
+               it.kind == Kind::kReserve || it.kind == Kind::kRelease;
+           if (ends && it.buffer == kHandBuffer) it.bytes -= 2;
+         }
+       }},
+      {"a buffer that nobody reserved",
+       {V::kNotAllocated},
+       [](Mutant& m) { m.at(m.Pick(IsStaged)).buffer = 8; }},
+      {"a buffer that is released too early",
+       {V::kReleased},
+       [](Mutant& m) {
+         const Place release = m.PickOf(1, [](const Operation& it) {
+           return it.kind == Kind::kRelease && it.buffer == kHandBuffer;
+         });
+         m.Move(release, m.Pick(IsStaged).operation);
+       }},
+      {"a buffer that is reserved too late",
+       {V::kNotAllocated},
+       [](Mutant& m) {
+         const Place reserve = m.PickOf(1, [](const Operation& it) {
+           return it.kind == Kind::kReserve && it.buffer == kHandBuffer;
+         });
+         m.Move(reserve, m.Pick(IsHandedOn).operation + 1);
+       }},
+      {"the same into a buffer twice",
+       {V::kOverlap},
+       [](Mutant& m) {
+         const Place receive = m.Pick(IsStaged);
+         const Place send = m.PickOf(
+             0, [](const Operation& it) { return it.channel == kHandChannel; });
+         m.Insert(1, receive.operation, m.at(receive));
+         m.Insert(0, send.operation, m.at(send));
+       }},
+      {"receive into source memory",
+       {V::kMalformed},
+       [](Mutant& m) { m.at(m.Pick(Kind::kReceive)).into = Space::kSource; }},
+  };
+}
+
 TEST(MutationTest, AllAreCaught) {
   std::mt19937_64 random = TestRandom(31);
   std::vector<Mutation> mutations = MessageMutations();
-  for (auto& more : {OrderMutations(), MemoryMutations()}) {
+  for (auto& more : {OrderMutations(), MemoryMutations(), RelayMutations()}) {
     mutations.insert(mutations.end(), more.begin(), more.end());
   }
-  EXPECT_GE(mutations.size(), 50);
+  EXPECT_EQ(mutations.size(), 82);  // as many as check/README.md lists
   for (const Mutation& mutation : mutations) {
     for (int i = 0; i < 50; ++i) {
       SCOPED_TRACE(mutation.name);

@@ -16,6 +16,7 @@ using vps::Box;
 
 constexpr int kExchangeLane = 1;
 constexpr int kChainLane = 2;
+constexpr int kHandLane = 3;
 
 class Maker {
  public:
@@ -30,13 +31,17 @@ class Maker {
   }
 
   Sample Make() && {
+    for (const int64_t item_bytes : {8, 4, 2, 4}) AddTensor(item_bytes);
     AddKept();
-    chained_ = AddTensor(4);
-    const int num_matrices = 1 + static_cast<int>(random_() % 3);
-    AddMatrix(/*target_dim=*/1);  // so that all ranks send to all
-    for (int i = 1; i < num_matrices; ++i) {
-      AddMatrix(static_cast<int>(random_() % 2));
+    AddPadded();
+    const int num_matrices = 2 + static_cast<int>(random_() % 3);
+    AddMatrix(/*target_dim=*/1, /*copy=*/0);  // so that all ranks send to all
+    AddMatrix(/*target_dim=*/1, /*copy=*/1);
+    for (int i = 2; i < num_matrices; ++i) {
+      AddMatrix(static_cast<int>(random_() % 2),
+                static_cast<int>(random_() % 2));
     }
+    AddHanded();
     AddChain();
     ForEachRank([](RankClaims&, Program& program) {
       program.operations.push_back(Join());
@@ -45,10 +50,13 @@ class Maker {
     ForEachRank([&](RankClaims& rank, Program& program) {
       program.operations.push_back(Join());
       for (const Piece& piece : rank.source) {
-        if (piece.tensor == kept_) continue;
+        if (piece.tensor == kKeptTensor) continue;
         program.operations.push_back(Free({piece}, Bytes(piece)));
       }
       program.operations.push_back(Release(0, 64));
+      if (program.rank == 1) {
+        program.operations.push_back(Release(kHandBuffer, Bytes(Handed())));
+      }
       rank.limit_bytes = Peak(rank, program);
     });
     return std::move(sample_);
@@ -62,6 +70,10 @@ class Maker {
     }
   }
 
+  std::vector<Operation>& Of(int rank) {
+    return sample_.programs[rank].operations;
+  }
+
   int AddTensor(int64_t item_bytes) {
     sample_.claims.item_bytes.push_back(item_bytes);
     return static_cast<int>(sample_.claims.item_bytes.size()) - 1;
@@ -73,16 +85,54 @@ class Maker {
   }
 
   void AddKept() {
-    kept_ = AddTensor(8);
-    const Piece piece = {kept_, *Box::Whole({5})};
+    const Piece piece = {kKeptTensor, *Box::Whole({5})};
+    const Piece second = {kKeptTensor, piece.region, /*copy=*/1};
     ForEachRank([&](RankClaims& rank, Program& program) {
       rank.source.push_back(piece);
-      rank.target.push_back(piece);
+      rank.target = {piece, second};
       program.operations.push_back(Adopt({piece}, Bytes(piece)));
+      program.operations.push_back(Allocate({second}, Bytes(second)));
+      program.operations.push_back(Copy({second}, Bytes(second)));
     });
   }
 
-  void AddMatrix(int target_dim) {
+  // Three elements longer than the source.
+  void AddPadded() {
+    const Piece piece = {kPaddedTensor, *Box::Whole({5})};
+    const Piece longer = {kPaddedTensor, *Box::Whole({8})};
+    const Piece zero = {kPaddedTensor, *Box::Create({5}, {3})};
+    ForEachRank([&](RankClaims& rank, Program& program) {
+      rank.source.push_back(piece);
+      rank.target.push_back(longer);
+      rank.zeros.push_back(zero);
+      program.operations.push_back(Allocate({longer}, Bytes(longer)));
+      program.operations.push_back(Copy({piece}, Bytes(piece)));
+      program.operations.push_back(Zero({zero}, Bytes(zero)));
+    });
+  }
+
+  static Piece Handed() { return {kHandedTensor, *Box::Whole({6})}; }
+
+  // Rank 1 passes it on and doesn't keep it.
+  void AddHanded() {
+    const Piece piece = Handed();
+    const int64_t bytes = Bytes(piece);
+    sample_.claims.ranks[0].source.push_back(piece);
+    sample_.claims.ranks[2].target.push_back(piece);
+    Of(1).push_back(Reserve(kHandBuffer, bytes));
+    Of(2).push_back(Allocate({piece}, bytes));
+    ForEachRank([](RankClaims&, Program& program) {
+      program.operations.push_back(Join());
+    });
+    Of(0).push_back(Send(1, {piece}, bytes, kHandLane, kHandChannel));
+    Of(1).push_back(
+        ReceiveStaged(0, {piece}, bytes, kHandBuffer, kHandLane, kHandChannel));
+    Of(1).push_back(
+        SendStaged(2, {piece}, bytes, kHandBuffer, kHandLane, kHandChannel));
+    Of(2).push_back(Receive(1, {piece}, bytes, kHandLane, kHandChannel));
+  }
+
+  void AddMatrix(int target_dim, int copy) {
     const int tensor = AddTensor(random_() % 2 == 0 ? 2 : 4);
     const int64_t n = num_ranks_;
     const Box whole = *Box::Whole({n * 3, n * 2});
@@ -92,23 +142,25 @@ class Maker {
       claims.source.push_back({tensor, whole.With(0, rows)});
       // By columns, or by rows in another order.
       const int64_t place = (rank + 1) % n;
-      const Piece target = {
-          tensor, target_dim == 1 ? whole.With(1, {rank * 2, rank * 2 + 2})
-                                  : whole.With(0, {place * 3, place * 3 + 3})};
+      const Piece target = {tensor,
+                            target_dim == 1
+                                ? whole.With(1, {rank * 2, rank * 2 + 2})
+                                : whole.With(0, {place * 3, place * 3 + 3}),
+                            copy};
       claims.target.push_back(target);
       Program& program = sample_.programs[rank];
       program.operations.push_back(Allocate({target}, Bytes(target)));
       const std::optional<Box> kept =
           vps::Intersect(claims.source.back().region, target.region);
       if (kept.has_value()) {
-        const Piece piece = {tensor, *kept};
+        const Piece piece = {tensor, *kept, copy};
         program.operations.push_back(Copy({piece}, Bytes(piece)));
       }
     }
   }
 
   void AddChain() {
-    const Piece piece = {chained_, *Box::Whole({7})};
+    const Piece piece = {kChainedTensor, *Box::Whole({7})};
     ForEachRank([&](RankClaims& rank, Program& program) {
       rank.target.push_back(piece);
       program.operations.push_back(Allocate({piece}, Bytes(piece)));
@@ -120,13 +172,12 @@ class Maker {
       if (program.rank > 0) {
         program.operations.push_back(Receive(program.rank - 1, {piece},
                                              Bytes(piece), kChainLane,
-                                             /*channel=*/1));
+                                             kChainChannel));
       }
       if (program.rank + 1 < num_ranks_) {
-        program.operations.push_back(
-            Send(program.rank + 1, {piece}, Bytes(piece), kChainLane,
-                 /*channel=*/1,
-                 program.rank == 0 ? Space::kSource : Space::kTarget));
+        program.operations.push_back(Send(
+            program.rank + 1, {piece}, Bytes(piece), kChainLane, kChainChannel,
+            program.rank == 0 ? Space::kSource : Space::kTarget));
       }
     });
   }
@@ -139,8 +190,8 @@ class Maker {
       const RankClaims& other = sample_.claims.ranks[peer];
       std::vector<Operation>& out = program.operations;
       out.push_back(GroupBegin(step, kExchangeLane));
-      const Pieces sent = Common(rank.source, other.target);
-      const Pieces received = Common(other.source, rank.target);
+      const Pieces sent = Common(rank.source, other.target, End::kSender);
+      const Pieces received = Common(other.source, rank.target, End::kReceiver);
       if (!sent.empty()) {
         out.push_back(Send(peer, sent, Sum(sent), kExchangeLane));
       }
@@ -151,16 +202,19 @@ class Maker {
     });
   }
 
+  enum class End { kSender, kReceiver };
+
+  // Of matrices, what one end has and the other is to have, of `end`'s copies.
   Pieces Common(const std::vector<Piece>& source,
-                const std::vector<Piece>& target) const {
+                const std::vector<Piece>& target, End end) const {
     Pieces pieces;
     for (const Piece& a : source) {
       for (const Piece& b : target) {
-        if (a.tensor != b.tensor || a.tensor == kept_ || a.tensor == chained_) {
-          continue;
-        }
+        if (a.tensor != b.tensor || a.region.dims() != 2) continue;
         const std::optional<Box> common = vps::Intersect(a.region, b.region);
-        if (common.has_value()) pieces.push_back({a.tensor, *common});
+        if (!common.has_value()) continue;
+        pieces.push_back(
+            {a.tensor, *common, end == End::kSender ? a.copy : b.copy});
       }
     }
     return pieces;
@@ -186,8 +240,6 @@ class Maker {
 
   std::mt19937_64& random_;
   const int num_ranks_;
-  int kept_ = -1;
-  int chained_ = -1;
   Sample sample_;
 };
 

@@ -28,6 +28,8 @@ const char* ViolationName(ViolationKind kind) {
       return "overlap";
     case ViolationKind::kGap:
       return "gap";
+    case ViolationKind::kWrongZero:
+      return "wrong zero";
     case ViolationKind::kLeak:
       return "leak";
     case ViolationKind::kOverBudget:

@@ -21,6 +21,7 @@ enum class ViolationKind {
                   // not of the target world
   kOverlap,       // an element is written or allocated twice
   kGap,           // an element of the target world is not written
+  kWrongZero,     // zeroes what has content, or fills what is to be zero
   kLeak,          // staging memory is not given back
   kOverBudget,    // more memory than allowed
 };

@@ -6,6 +6,18 @@
 
 namespace dynatrain::transition {
 
+const char* SpaceName(Space space) {
+  switch (space) {
+    case Space::kSource:
+      return "source";
+    case Space::kTarget:
+      return "target";
+    case Space::kStaging:
+      return "staging";
+  }
+  return "unknown";
+}
+
 const char* OperationName(OperationKind kind) {
   switch (kind) {
     case OperationKind::kAllocate:
@@ -20,6 +32,8 @@ const char* OperationName(OperationKind kind) {
       return "adopt";
     case OperationKind::kCopy:
       return "copy";
+    case OperationKind::kZero:
+      return "zero";
     case OperationKind::kSend:
       return "send";
     case OperationKind::kReceive:
@@ -41,12 +55,18 @@ std::string Operation::DebugString() const {
   if (kind == OperationKind::kReceive) {
     absl::StrAppend(&text, " from rank ", peer);
   }
+  if (space != Space::kSource) {
+    absl::StrAppend(&text, " out of ", SpaceName(space));
+  }
+  if (into != Space::kTarget) absl::StrAppend(&text, " into ", SpaceName(into));
+  if (source_copy != 0) absl::StrAppend(&text, " of copy ", source_copy);
   if (window >= 0) absl::StrAppend(&text, " of window ", window);
   if (buffer >= 0) absl::StrAppend(&text, " of buffer ", buffer);
   absl::StrAppend(&text, " (lane ", lane, ", channel ", channel, ")");
   for (const Piece& piece : pieces) {
     absl::StrAppend(&text, " tensor ", piece.tensor, " ",
                     piece.region.DebugString());
+    if (piece.copy != 0) absl::StrAppend(&text, " copy ", piece.copy);
   }
   return text;
 }
@@ -92,9 +112,16 @@ Operation Adopt(Pieces pieces, int64_t bytes) {
           .bytes = bytes};
 }
 
-Operation Copy(Pieces pieces, int64_t bytes, int lane) {
+Operation Copy(Pieces pieces, int64_t bytes, int lane, int source_copy) {
   return {.kind = OperationKind::kCopy,
           .lane = lane,
+          .source_copy = source_copy,
+          .pieces = std::move(pieces),
+          .bytes = bytes};
+}
+
+Operation Zero(Pieces pieces, int64_t bytes) {
+  return {.kind = OperationKind::kZero,
           .pieces = std::move(pieces),
           .bytes = bytes};
 }
@@ -118,6 +145,22 @@ Operation Receive(int peer, Pieces pieces, int64_t bytes, int lane,
           .peer = peer,
           .pieces = std::move(pieces),
           .bytes = bytes};
+}
+
+Operation SendStaged(int peer, Pieces pieces, int64_t bytes, int buffer,
+                     int lane, int channel) {
+  Operation send =
+      Send(peer, std::move(pieces), bytes, lane, channel, Space::kStaging);
+  send.buffer = buffer;
+  return send;
+}
+
+Operation ReceiveStaged(int peer, Pieces pieces, int64_t bytes, int buffer,
+                        int lane, int channel) {
+  Operation receive = Receive(peer, std::move(pieces), bytes, lane, channel);
+  receive.into = Space::kStaging;
+  receive.buffer = buffer;
+  return receive;
 }
 
 Operation Join() { return {.kind = OperationKind::kJoin, .pieces = {}}; }

@@ -14,9 +14,11 @@
 // between two ranks.
 //
 // Memory. At the start a rank holds the regions of the source world. kAllocate
-// makes room for a region of the target world, kReceive, kCopy and kAdopt fill
-// it; kFree gives up a region of the source world. kAdopt makes a region of
-// the source world one of the target world where it lies.
+// makes room for a region of the target world, kReceive, kCopy, kZero and
+// kAdopt fill it; kFree gives up a region of the source world. kAdopt makes a
+// region of the source world one of the target world where it lies. kReserve
+// makes a buffer of staging memory, for what a rank passes on but doesn't keep;
+// within a buffer no byte is used twice until kRelease.
 //
 //   Program program = {.rank = 0, .plan_digest = digest, .operations = {
 //       Allocate({piece}, bytes),
@@ -37,17 +39,24 @@
 
 namespace dynatrain::transition {
 
-// Elements of one tensor, in coordinates of the whole tensor.
+// Elements of one tensor, in coordinates of the whole tensor. A rank may hold a
+// tensor several times (vps::Layout); the same copy number means another piece
+// of memory in each world.
 struct Piece {
   int tensor = 0;
   vps::Box region;  // not empty
+  int copy = 0;
   friend auto operator<=>(const Piece&, const Piece&) = default;
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 using Pieces = absl::InlinedVector<Piece, 1>;
 
-// The memory of the world that is left or of the one that is entered.
-enum class Space { kSource = 0, kTarget = 1 };
+// The memory of the world that is left, of the one that is entered, or a
+// buffer.
+enum class Space { kSource = 0, kTarget = 1, kStaging = 2 };
+
+// "source", "target", "staging".
+const char* SpaceName(Space space);
 
 enum class OperationKind {
   kAllocate,    // room for target pieces
@@ -55,9 +64,10 @@ enum class OperationKind {
   kReserve,     // staging memory: buffer, bytes
   kRelease,     // the same again
   kAdopt,       // source pieces become target pieces
-  kCopy,        // source pieces into target pieces on the same rank
+  kCopy,        // pieces of `space` into pieces of `into` on the same rank
+  kZero,        // target pieces that no source has become zero
   kSend,        // pieces of `space`; kTarget passes on what was received
-  kReceive,     // into target pieces
+  kReceive,     // pieces of `into`
   kJoin,        // of all lanes
   kGroupBegin,  // only sends and receives of the lane until kGroupEnd
   kGroupEnd,
@@ -72,9 +82,11 @@ struct Operation {
   int channel = 0;  // kSend, kReceive
   int peer = -1;    // kSend, kReceive: the rank at the other end
   int window = -1;  // kGroupBegin: ascending in a lane, equal at both ends
-  int buffer = -1;  // kReserve, kRelease
-  Space space = Space::kSource;  // kSend: where it reads
-  Pieces pieces;
+  int buffer = -1;  // kReserve, kRelease; where a space is kStaging
+  Space space = Space::kSource;  // kSend, kCopy: where it reads
+  Space into = Space::kTarget;  // kReceive, kCopy: where it writes; not kSource
+  int source_copy = 0;          // kCopy: the copy of the pieces that it reads
+  Pieces pieces;                // of the copies that it writes, or sends
   int64_t bytes = 0;  // of the pieces; of the buffer for kReserve, kRelease
 
   // "send 16 B to rank 3 (lane 0, channel 0) tensor 5 [0:4]".
@@ -100,17 +112,24 @@ Operation Free(Pieces pieces, int64_t bytes);
 Operation Reserve(int buffer, int64_t bytes);
 Operation Release(int buffer, int64_t bytes);
 Operation Adopt(Pieces pieces, int64_t bytes);
-Operation Copy(Pieces pieces, int64_t bytes, int lane = 0);
+Operation Copy(Pieces pieces, int64_t bytes, int lane = 0, int source_copy = 0);
+Operation Zero(Pieces pieces, int64_t bytes);
 Operation Send(int peer, Pieces pieces, int64_t bytes, int lane = 0,
                int channel = 0, Space space = Space::kSource);
 Operation Receive(int peer, Pieces pieces, int64_t bytes, int lane = 0,
                   int channel = 0);
+// Through a buffer of staging memory.
+Operation SendStaged(int peer, Pieces pieces, int64_t bytes, int buffer,
+                     int lane = 0, int channel = 0);
+Operation ReceiveStaged(int peer, Pieces pieces, int64_t bytes, int buffer,
+                        int lane = 0, int channel = 0);
 Operation Join();
 Operation GroupBegin(int window, int lane = 0);
 Operation GroupEnd(int lane = 0);
 
 inline std::ostream& operator<<(std::ostream& out, const Piece& piece) {
-  return out << "tensor " << piece.tensor << " " << piece.region;
+  out << "tensor " << piece.tensor << " " << piece.region;
+  return piece.copy == 0 ? out : out << " copy " << piece.copy;
 }
 inline std::ostream& operator<<(std::ostream& out, const Operation& it) {
   return out << it.DebugString();

@@ -11,18 +11,27 @@ namespace dynatrain::transition {
 namespace {
 
 Move MoveOf(const PlanInput& input, const Route& route, bool adopted) {
-  return {input.UnionIndexOfSource(route.source_rank),
-          input.UnionIndexOfTarget(route.target_rank),
-          {route.tensor, route.region},
-          adopted};
+  return {.sender = input.UnionIndexOfSource(route.source_rank),
+          .receiver = input.UnionIndexOfTarget(route.target_rank),
+          .piece = {route.tensor, route.region, route.target_copy},
+          .adopted = adopted,
+          .source_copy = route.source_copy};
 }
 
-// What the process receives and keeps; what it sends is received elsewhere.
+// What the process receives, keeps and zeroes; what it sends is received
+// elsewhere.
 absl::Status AppendMoves(const PlanInput& input, uint64_t process_id,
                          std::vector<Move>& moves) {
   ASSIGN_OR_RETURN(const ProcessPlan plan, PlanForProcess(input, process_id));
   for (const LocalRoute& local : plan.local) {
     moves.push_back(MoveOf(input, local.route, local.adopted));
+  }
+  for (const ZeroRegion& zero : plan.zeros) {
+    const int rank = input.UnionIndexOfTarget(plan.target_rank);
+    moves.push_back({.sender = rank,
+                     .receiver = rank,
+                     .piece = {zero.tensor, zero.region, zero.copy},
+                     .zero = true});
   }
   for (const PeerExchange& peer : plan.peers) {
     for (const Route& route : peer.receive) {

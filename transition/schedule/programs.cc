@@ -1,6 +1,8 @@
 #include "transition/schedule/programs.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <utility>
 
 #include "vps/geometry/box.h"
@@ -12,7 +14,7 @@ namespace {
 
 using vps::Box;
 
-// The elements of `region` at the given row-major positions within it.
+// The elements of `piece` at the given row-major positions within it.
 void AppendPositions(const Piece& piece, vps::Interval positions,
                      Pieces& pieces) {
   if (positions.size() == piece.region.num_elements()) {
@@ -27,13 +29,14 @@ void AppendPositions(const Piece& piece, vps::Interval positions,
           const int64_t origin = piece.region.origin(dim);
           moved = moved.With(dim, {origin + local.begin, origin + local.end});
         }
-        pieces.push_back({piece.tensor, moved});
+        pieces.push_back({piece.tensor, moved, piece.copy});
       });
 }
 
 class Emitter {
  public:
-  Emitter(const Moves& moves, const Fingerprint& plan_digest) : moves_(moves) {
+  Emitter(const Moves& moves, const Fingerprint& plan_digest)
+      : moves_(moves), next_lane_(moves.num_ranks(), 1) {
     for (int rank = 0; rank < moves.num_ranks(); ++rank) {
       programs_.push_back({.rank = rank, .plan_digest = plan_digest});
     }
@@ -41,15 +44,18 @@ class Emitter {
 
   std::vector<Program> Make(absl::Span<const Schedule> schedules) && {
     for (const Move& move : moves_.all()) Prepare(move);
+    for (const auto& [key, bytes] : buffers_) {
+      Of(key.first).push_back(Reserve(key.second, bytes));
+    }
     for (Program& program : programs_) program.operations.push_back(Join());
     for (int i = 0; i < static_cast<int>(schedules.size()); ++i) {
-      if (schedules[i].windowed()) {
-        AddWindows(schedules[i], i);
-      } else {
-        for (const Parcel& parcel : schedules[i].parcels) {
-          AddMessage(parcel, i, 1 + 2 * i, 2 + 2 * i);
-        }
-      }
+      Add(schedules[i], i);
+    }
+    int joined = -1;
+    for (const auto& [key, bytes] : buffers_) {
+      if (key.first != joined) Of(key.first).push_back(Join());
+      joined = key.first;
+      Of(key.first).push_back(Release(key.second, bytes));
     }
     return std::move(programs_);
   }
@@ -59,33 +65,33 @@ class Emitter {
 
   void Prepare(const Move& move) {
     const int64_t bytes = moves_.BytesOf(move.piece);
-    if (move.adopted) {
-      Of(move.receiver).push_back(Adopt({move.piece}, bytes));
+    std::vector<Operation>& out = Of(move.receiver);
+    if (move.into == Space::kStaging) {
+      buffers_[{move.receiver, move.stream}] += bytes;
       return;
     }
-    Of(move.receiver).push_back(Allocate({move.piece}, bytes));
-    if (move.sender == move.receiver) {
-      Of(move.receiver).push_back(Copy({move.piece}, bytes));
+    if (move.adopted) {
+      out.push_back(Adopt({move.piece}, bytes));
+      return;
+    }
+    out.push_back(Allocate({move.piece}, bytes));
+    if (move.zero) {
+      out.push_back(Zero({move.piece}, bytes));
+    } else if (move.sender == move.receiver) {
+      out.push_back(Copy({move.piece}, bytes, /*lane=*/0, move.source_copy));
     }
   }
 
-  void AddMessage(const Parcel& parcel, int channel, int send_lane,
-                  int receive_lane) {
-    const Pieces pieces =
-        PiecesOf(moves_, moves_.Between(parcel.sender, parcel.receiver),
-                 parcel.offset_bytes, parcel.offset_bytes + parcel.bytes);
-    if (pieces.empty()) return;  // less than an element, at both ends
-    int64_t bytes = 0;
-    for (const Piece& piece : pieces) bytes += moves_.BytesOf(piece);
-    Of(parcel.sender)
-        .push_back(Send(parcel.receiver, pieces, bytes, send_lane, channel));
-    Of(parcel.receiver)
-        .push_back(
-            Receive(parcel.sender, pieces, bytes, receive_lane, channel));
+  void Add(const Schedule& schedule, int channel) {
+    lane_.assign(moves_.num_ranks(), -1);
+    if (schedule.windowed()) return AddWindows(schedule, channel);
+    for (const Parcel& parcel : schedule.parcels) {
+      AddMessage(parcel, channel, LaneOf(parcel.sender),
+                 LaneOf(parcel.receiver) + 1);
+    }
   }
 
   void AddWindows(const Schedule& schedule, int channel) {
-    const int lane = 1 + 2 * channel;
     std::vector<int> open_in(moves_.num_ranks(), -1);
     for (int window = 0; window < schedule.num_windows(); ++window) {
       std::vector<int> ranks;
@@ -94,33 +100,77 @@ class Emitter {
           if (open_in[rank] == window) continue;
           open_in[rank] = window;
           ranks.push_back(rank);
-          Of(rank).push_back(GroupBegin(window, lane));
+          Of(rank).push_back(GroupBegin(window, LaneOf(rank)));
         }
-        AddMessage(parcel, channel, lane, lane);
+        AddMessage(parcel, channel, LaneOf(parcel.sender),
+                   LaneOf(parcel.receiver));
       }
-      for (const int rank : ranks) Of(rank).push_back(GroupEnd(lane));
+      for (const int rank : ranks) Of(rank).push_back(GroupEnd(LaneOf(rank)));
     }
+  }
+
+  // The first of the rank's two lanes of the schedule that is being added.
+  int LaneOf(int rank) {
+    if (lane_[rank] < 0) {
+      lane_[rank] = next_lane_[rank];
+      next_lane_[rank] += 2;
+    }
+    return lane_[rank];
+  }
+
+  void AddMessage(const Parcel& parcel, int channel, int send_lane,
+                  int receive_lane) {
+    ParcelPieces pieces = PiecesOf(moves_, parcel);
+    if (pieces.sent.empty()) return;  // less than an element, at both ends
+    // All moves of a stream are alike in this.
+    const Move& first =
+        moves_.Between(parcel.sender, parcel.receiver, parcel.stream)[0];
+    Operation send = Send(parcel.receiver, std::move(pieces.sent), pieces.bytes,
+                          send_lane, channel, first.space);
+    if (first.space == Space::kStaging) send.buffer = parcel.stream;
+    Operation receive = Receive(parcel.sender, std::move(pieces.received),
+                                pieces.bytes, receive_lane, channel);
+    receive.into = first.into;
+    if (first.into == Space::kStaging) receive.buffer = parcel.stream;
+    Of(parcel.sender).push_back(std::move(send));
+    Of(parcel.receiver).push_back(std::move(receive));
   }
 
   const Moves& moves_;
   std::vector<Program> programs_;
+  std::vector<int> next_lane_;                      // by rank
+  std::vector<int> lane_;                           // see LaneOf
+  std::map<std::pair<int, int>, int64_t> buffers_;  // by rank and stream
 };
 
 }  // namespace
 
-Pieces PiecesOf(const Moves& moves, absl::Span<const Move> stream,
-                int64_t begin, int64_t end) {
-  Pieces pieces;
-  int64_t piece_begin = 0;
-  for (const Move& move : stream) {
-    if (piece_begin >= end) break;
-    const int64_t bytes = moves.BytesOf(move.piece);
-    const int64_t item_bytes = moves.item_bytes(move.piece.tensor);
+ParcelPieces PiecesOf(const Moves& moves, const Parcel& parcel) {
+  const absl::Span<const Move> stream =
+      moves.Between(parcel.sender, parcel.receiver, parcel.stream);
+  const int64_t begin = parcel.offset_bytes;
+  const int64_t end = begin + parcel.bytes;
+  // The last move that begins at or before `begin`.
+  auto it = std::partition_point(
+      stream.begin(), stream.end(),
+      [&](const Move& move) { return moves.OffsetOf(move) <= begin; });
+  if (it != stream.begin()) --it;
+  ParcelPieces pieces;
+  for (; it != stream.end() && moves.OffsetOf(*it) < end; ++it) {
+    const int64_t move_begin = moves.OffsetOf(*it);
+    const int64_t move_bytes = moves.BytesOf(it->piece);
+    const int64_t item_bytes = moves.item_bytes(it->piece.tensor);
     const vps::Interval positions = {
-        std::clamp<int64_t>(begin - piece_begin, 0, bytes) / item_bytes,
-        std::clamp<int64_t>(end - piece_begin, 0, bytes) / item_bytes};
-    if (!positions.empty()) AppendPositions(move.piece, positions, pieces);
-    piece_begin += bytes;
+        std::clamp<int64_t>(begin - move_begin, 0, move_bytes) / item_bytes,
+        std::clamp<int64_t>(end - move_begin, 0, move_bytes) / item_bytes};
+    if (positions.empty()) continue;
+    pieces.bytes += positions.size() * item_bytes;
+    const size_t first = pieces.received.size();
+    AppendPositions(it->piece, positions, pieces.received);
+    for (size_t i = first; i < pieces.received.size(); ++i) {
+      pieces.sent.push_back(pieces.received[i]);
+      pieces.sent.back().copy = it->source_copy;
+    }
   }
   return pieces;
 }

@@ -31,7 +31,8 @@ Fingerprint Schedule::Digest() const {
     digest.Append(parcel.sender)
         .Append(parcel.receiver)
         .Append(parcel.offset_bytes)
-        .Append(parcel.bytes);
+        .Append(parcel.bytes)
+        .Append(parcel.stream);
   }
   for (int64_t begin : window_begins) digest.Append(begin);
   return digest.Finish();
@@ -44,7 +45,7 @@ absl::Status CheckMoves(const Schedule& schedule, const Traffic& traffic) {
     const auto flow = std::lower_bound(flows.begin(), flows.end(),
                                        Flow{parcel.sender, parcel.receiver, 0});
     const bool known = flow != flows.end() && flow->sender == parcel.sender &&
-                       flow->receiver == parcel.receiver;
+                       flow->receiver == parcel.receiver && parcel.stream == 0;
     if (!known) {
       return absl::FailedPreconditionError(
           absl::StrCat(Name(parcel), " belongs to no flow"));

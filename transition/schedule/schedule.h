@@ -23,13 +23,14 @@
 namespace dynatrain::transition {
 
 // Contiguous bytes of what one rank sends to another: [offset_bytes,
-// offset_bytes + bytes) of the stream of their pair. The parcels of a pair are
+// offset_bytes + bytes) of a stream of their pair. The parcels of a stream are
 // in a schedule by ascending offset.
 struct Parcel {
   int sender = 0;
   int receiver = 0;
   int64_t offset_bytes = 0;
   int64_t bytes = 0;
+  int stream = 0;  // of the pair, see Moves; 0 is point to point
   friend auto operator<=>(const Parcel&, const Parcel&) = default;
   friend bool operator==(const Parcel&, const Parcel&) = default;
 };
@@ -51,7 +52,8 @@ struct Schedule {
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-// The parcels of each flow tile it in ascending order, and there are no others.
+// The parcels of each flow, which is stream 0 of its pair, tile it in ascending
+// order, and there are no others.
 // Returns kFailedPrecondition naming the first parcel or flow that is wrong.
 absl::Status CheckMoves(const Schedule& schedule, const Traffic& traffic);
 
