@@ -17,6 +17,7 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
   const int own = input.SourceRankOfTarget(target);
   const TensorClasses classes(input, /*source_rank=*/-1, target);
   for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
+    if (input.MasterOf(tensor) >= 0) continue;
     const TensorClass& tensor_class = classes.Of(tensor);
     const int64_t item_bytes = input.tensor(tensor).item_bytes();
     matrix.minimal_bytes += tensor_class.lacking_elements * item_bytes;

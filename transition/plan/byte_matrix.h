@@ -15,6 +15,7 @@ struct ByteMatrix {
   int source_size = 0;
   int target_size = 0;
   // Row per source rank, column per target rank; what a process keeps too.
+  // Without weights that are made anew.
   std::vector<int64_t> bytes;
 
   int64_t kept_bytes = 0;

@@ -120,6 +120,12 @@ absl::Status CheckCover(const PlanInput& input, int target_rank,
     arrivals[zero.tensor].push_back({zero.copy, zero.region});
   }
   for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
+    if (input.MasterOf(tensor) >= 0) {
+      if (arrivals[tensor].empty()) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("rank ", target_rank, ", ", input.tensor(tensor).Id(),
+                       " is made anew from its master, yet moved"));
+    }
     RETURN_IF_ERROR(
         CheckRegions(input.target().layout(), target_rank, tensor,
                      arrivals[tensor]),

@@ -16,7 +16,7 @@ struct KeptMatrix {
   int source_size = 0;
   int target_size = 0;
   // Row per source rank, column per target rank: ByteTotals::kept_bytes of a
-  // process that has both.
+  // process that has both, so without weights that are made anew.
   std::vector<int64_t> bytes;
 
   int64_t at(int source_rank, int target_rank) const {

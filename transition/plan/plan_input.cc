@@ -228,6 +228,36 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
   return PlanInput(std::move(body));
 }
 
+absl::StatusOr<PlanInput> PlanInput::WithRegenerated(
+    absl::Span<const Regenerated> weights) const {
+  if (weights.empty()) return *this;
+  auto body = std::make_shared<Body>(*body_);
+  body->masters.resize(num_tensors(), -1);
+  Fingerprinter digest;
+  digest.Append(body_->digest).Append("regenerated");
+  for (const auto& [weight, master] : weights) {
+    for (int index : {weight, master}) {
+      if (index >= 0 && index < num_tensors()) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "regenerated: tensor ", index, "; there are ", num_tensors()));
+    }
+    if (body->masters[weight] >= 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "regenerated: ", tensor(weight).Id(), " is there twice"));
+    }
+    body->masters[weight] = master;
+    digest.Append(weight).Append(master);
+  }
+  for (int master : body->masters) {
+    if (master < 0 || body->masters[master] < 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("regenerated: ", tensor(master).Id(),
+                     " is a master and regenerated itself"));
+  }
+  body->digest = digest.Finish();
+  return PlanInput(std::move(body));
+}
+
 vps::Box PlanInput::CommonBox(int tensor) const {
   const vps::Box whole = this->tensor(tensor).whole();
   const vps::Box& source =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "base/fingerprint.h"
 #include "transition/plan/world.h"
 #include "vps/model/tensor_spec.h"
@@ -40,6 +41,13 @@ struct LineSpan {
   int64_t line_bytes = 0;  // of the whole line
 };
 
+// A weight that isn't moved but made anew from its master (regenerate.h).
+struct Regenerated {
+  int weight = 0;  // tensors
+  int master = 0;
+  friend bool operator==(const Regenerated&, const Regenerated&) = default;
+};
+
 class PlanInput {
  public:
   // `source` may be the empty world: then nothing moves. Worlds may share all
@@ -50,6 +58,12 @@ class PlanInput {
   // row in both worlds, the number of rows may differ.
   static absl::StatusOr<PlanInput> Create(World source, World target,
                                           PlanOptions options = {});
+
+  // The same, but that these weights are left out of the plan, too: each is the
+  // cast of its master once that has moved. Returns kInvalidArgument naming the
+  // tensor if it isn't there, a weight is there twice, or is a master itself.
+  absl::StatusOr<PlanInput> WithRegenerated(
+      absl::Span<const Regenerated> weights) const;
 
   const World& source() const { return body_->source; }
   const World& target() const { return body_->target; }
@@ -99,12 +113,17 @@ class PlanInput {
   int class_of(int tensor) const { return body_->class_of_tensor[tensor]; }
   int num_classes() const { return body_->num_classes; }
 
+  // The master that a regenerated weight is made from; -1 if it is moved.
+  int MasterOf(int tensor) const {
+    return body_->masters.empty() ? -1 : body_->masters[tensor];
+  }
+
   const LineSpan& line_span(int tensor) const {
     return body_->line_spans[tensor];
   }
 
   // Over planner version, both layouts, both process lists with
-  // their members, and options.
+  // their members, options, and regenerated weights.
   const Fingerprint& AgreementDigest() const { return body_->digest; }
 
  private:
@@ -119,6 +138,7 @@ class PlanInput {
     std::vector<int> class_of_tensor;
     int num_classes = 0;
     std::vector<LineSpan> line_spans;
+    std::vector<int> masters;  // empty: all tensors are moved
     Fingerprint digest;
   };
 

@@ -6,8 +6,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "transition/plan/regenerate.h"
 #include "transition/plan/routing.h"
 #include "transition/plan/tensor_classes.h"
+#include "vps/layout/layout.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -17,6 +19,15 @@ void SortUnlessSorted(std::vector<Route>& routes) {
   if (!std::is_sorted(routes.begin(), routes.end())) {
     std::sort(routes.begin(), routes.end());
   }
+}
+
+// False if the rank is -1.
+bool Holds(const vps::Layout& layout, int rank, int tensor) {
+  if (rank < 0) return false;
+  for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
+    if (layout.IsAt(rank, tensor, copy)) return true;
+  }
+  return false;
 }
 
 bool IsBefore(const LocalRoute& a, const LocalRoute& b) {
@@ -59,6 +70,10 @@ class Builder {
     const TensorClasses classes(input_, plan_.source_rank, plan_.target_rank);
     Reserve(classes);
     for (int tensor = 0; tensor < input_.num_tensors(); ++tensor) {
+      if (input_.MasterOf(tensor) >= 0) {
+        AddRegenerated({tensor, input_.MasterOf(tensor)});
+        continue;
+      }
       const TensorClass& tensor_class = classes.Of(tensor);
       const int64_t item_bytes = input_.tensor(tensor).item_bytes();
       plan_.bytes.minimal_bytes += tensor_class.lacking_elements * item_bytes;
@@ -145,6 +160,15 @@ class Builder {
     plan_.zeros.push_back({tensor, part.target_copy, part.region});
     plan_.bytes.zero_bytes +=
         part.region.num_elements() * input_.tensor(tensor).item_bytes();
+  }
+
+  void AddRegenerated(const Regenerated& weight) {
+    if (!Holds(input_.target().layout(), plan_.target_rank, weight.weight)) {
+      return;
+    }
+    plan_.regenerated.push_back(weight);
+    plan_.bytes.gathered_bytes +=
+        GatheredBytes(input_, plan_.target_rank, weight);
   }
 
   void AddBlobs() {

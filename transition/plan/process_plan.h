@@ -52,6 +52,7 @@ struct PeerExchange {
   int64_t receive_bytes = 0;
 };
 
+// Without weights that are made anew, but for gathered_bytes.
 struct ByteTotals {
   int64_t kept_bytes = 0;     // stays in the process, adopted or copied
   int64_t adopted_bytes = 0;  // of those, without a copy
@@ -60,6 +61,8 @@ struct ByteTotals {
   int64_t zero_bytes = 0;
   // Lower bound of received_bytes: needed, not held before and not zero.
   int64_t minimal_bytes = 0;
+  // What making weights anew receives besides (regenerate.h).
+  int64_t gathered_bytes = 0;
 };
 
 struct ProcessPlan {
@@ -68,6 +71,8 @@ struct ProcessPlan {
   int target_rank = -1;           // -1 if it leaves
   std::vector<LocalRoute> local;  // ascending
   std::vector<ZeroRegion> zeros;  // ascending
+  // Weights that the target rank makes anew once all has moved. Ascending.
+  std::vector<Regenerated> regenerated;
   std::vector<BlobRoute> local_blobs;
   // In the order of the XOR schedule, see PeerStep. Only those with traffic.
   std::vector<PeerExchange> peers;
