@@ -22,14 +22,12 @@ Numbers NumbersOf(const LayoutBody& body, int rank) {
 
 // `number_of(group)` is the number of the rank that is meant.
 template <typename NumberOf>
-LocalSpace LocalSpaceOf(const TensorSpec& spec, const PlacementBody& placement,
-                        const NumberOf& number_of) {
-  LocalSpace space(spec.whole());
+void ApplyCuts(const PlacementBody& placement, const NumberOf& number_of,
+               LocalSpace& space) {
   for (const PlacementBody::CutBody& cut : placement.cuts) {
     space.SetSlices(cut.dim, CutSlices(space.slices(cut.dim), cut.rule,
                                        number_of(cut.group)));
   }
-  return space;
 }
 
 // What piece `number` of the run holds, as positions in the local tensor.
@@ -38,45 +36,69 @@ Interval FlatPart(const FlatPosition& flat, int64_t number, int64_t elements) {
   return Intersect({begin, begin + flat.shard}, {0, elements});
 }
 
+// Visits regions of one rank, copy by copy. The states of a parameter follow
+// one another and are spread alike, so the local space of the copy before is
+// mostly that of the next, and one region is filled in over and over.
 template <typename NumberOf>
-void ForEachRegionOfCopy(const LayoutBody& body, int tensor, int copy,
-                         const NumberOf& number_of,
-                         absl::FunctionRef<void(const OwnedRegion&)> visit) {
-  const Held& held = body.held(tensor, copy);
-  const PlacementBody& placement = body.body_of(held);
-  // Most shards of a run lie elsewhere. The rank's part of the run is judged by
-  // the whole tensor first: the local one is no longer, and dearer to find.
-  if (placement.flat_group >= 0 &&
-      FlatPart(held.flat, number_of(placement.flat_group),
-               body.tensors[tensor].whole().num_elements())
-          .empty()) {
-    return;
-  }
-  const LocalSpace space =
-      LocalSpaceOf(body.tensors[tensor], placement, number_of);
-  OwnedRegion region = {.tensor = tensor, .copy = copy};
-  int64_t stride = 1;
-  for (int dim = space.dims() - 1; dim >= 0; --dim) {
-    region.strides[dim] = stride;
-    stride *= space.shape()[dim];
-  }
-  const int64_t elements = stride;
-  if (elements == 0) return;
-  int64_t shard_begin = 0;
-  const auto visit_part = [&](const LocalSpace::Part& part) {
-    region.global = part.global;
-    region.offset = -shard_begin;
-    for (int dim = 0; dim < space.dims(); ++dim) {
-      region.offset += part.local_origin[dim] * region.strides[dim];
+class RegionWalk {
+ public:
+  RegionWalk(const LayoutBody& body, const NumberOf& number_of,
+             absl::FunctionRef<void(const OwnedRegion&)> visit)
+      : body_(body), number_of_(number_of), visit_(visit) {}
+
+  // REQUIRES: the rank is where the copy is.
+  void Visit(int tensor, int copy) {
+    const Held& held = body_.held(tensor, copy);
+    SetSpace(body_.tensors[tensor], held.placement);
+    if (elements_ == 0) return;
+    region_.tensor = tensor;
+    region_.copy = copy;
+    const int flat_group = body_.body_of(held).flat_group;
+    if (flat_group < 0) {
+      return space_.ForEachPart(
+          [this](const LocalSpace::Part& part) { VisitPart(part, 0); });
     }
-    visit(region);
-  };
-  if (placement.flat_group < 0) return space.ForEachPart(visit_part);
-  const Interval shard =
-      FlatPart(held.flat, number_of(placement.flat_group), elements);
-  shard_begin = shard.begin;
-  space.ForEachPartOfFlat(shard, visit_part);
-}
+    const Interval shard =
+        FlatPart(held.flat, number_of_(flat_group), elements_);
+    space_.ForEachPartOfFlat(shard, [&](const LocalSpace::Part& part) {
+      VisitPart(part, shard.begin);
+    });
+  }
+
+ private:
+  void SetSpace(const TensorSpec& spec, int placement) {
+    if (placement == placement_ && spec.shape() == shape_) return;
+    placement_ = placement;
+    shape_ = spec.shape();
+    space_.Reset(spec.whole());
+    ApplyCuts(body_.placement_bodies[placement], number_of_, space_);
+    region_.strides = {};
+    elements_ = 1;
+    for (int dim = space_.dims() - 1; dim >= 0; --dim) {
+      region_.strides[dim] = elements_;
+      elements_ *= space_.shape()[dim];
+    }
+  }
+
+  void VisitPart(const LocalSpace::Part& part, int64_t shard_begin) {
+    region_.global = part.global;
+    region_.offset = -shard_begin;
+    for (int dim = 0; dim < space_.dims(); ++dim) {
+      region_.offset += part.local_origin[dim] * region_.strides[dim];
+    }
+    visit_(region_);
+  }
+
+  const LayoutBody& body_;
+  const NumberOf& number_of_;
+  const absl::FunctionRef<void(const OwnedRegion&)> visit_;
+  // What space_, elements_ and the strides are of. The shape is the tensor's.
+  int placement_ = -1;
+  absl::Span<const int64_t> shape_;
+  LocalSpace space_;
+  int64_t elements_ = 0;
+  OwnedRegion region_;
+};
 
 }  // namespace
 
@@ -138,8 +160,8 @@ std::optional<LocalShape> Layout::LocalShapeOf(int rank, int tensor,
   const auto number_of = [&](int group) {
     return body_->groups[group].NumberOf(rank);
   };
-  const LocalSpace space =
-      LocalSpaceOf(body_->tensors[tensor], placement, number_of);
+  LocalSpace space(body_->tensors[tensor].whole());
+  ApplyCuts(placement, number_of, space);
   if (placement.flat_group < 0) {
     return LocalShape(space.shape().begin(), space.shape().end());
   }
@@ -163,6 +185,7 @@ void Layout::ForEachRegion(
     int rank, absl::FunctionRef<void(const OwnedRegion&)> visit) const {
   const Numbers numbers = NumbersOf(*body_, rank);
   const auto number_of = [&](int group) { return numbers[group]; };
+  RegionWalk walk(*body_, number_of, visit);
   absl::InlinedVector<absl::Span<const Shelf::Entry>, 8> open;
   for (const Shelf& shelf : body_->shelves) {
     if (!shelf.At(rank).empty()) open.push_back(shelf.At(rank));
@@ -172,10 +195,13 @@ void Layout::ForEachRegion(
     auto least = std::min_element(
         open.begin(), open.end(),
         [](const auto& a, const auto& b) { return a.front() < b.front(); });
-    const Shelf::Entry entry = least->front();
+    const Shelf::Entry& entry = least->front();
     least->remove_prefix(1);
     if (least->empty()) open.erase(least);
-    ForEachRegionOfCopy(*body_, entry.tensor, entry.copy, number_of, visit);
+    if (entry.flat_group >= 0 && !entry.MayBeIn(numbers[entry.flat_group])) {
+      continue;
+    }
+    walk.Visit(entry.tensor, entry.copy);
   }
 }
 
@@ -185,9 +211,9 @@ void Layout::ForEachRegionOf(
   const auto number_of = [&](int group) {
     return body_->groups[group].NumberOf(rank);
   };
+  RegionWalk walk(*body_, number_of, visit);
   for (int copy = 0; copy < num_copies(tensor); ++copy) {
-    if (!IsAt(rank, tensor, copy)) continue;
-    ForEachRegionOfCopy(*body_, tensor, copy, number_of, visit);
+    if (IsAt(rank, tensor, copy)) walk.Visit(tensor, copy);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/fingerprint.h"
+#include "vps/geometry/interval.h"
 #include "vps/layout/holder_set.h"
 #include "vps/layout/layout.h"
 #include "vps/layout/mesh.h"
@@ -45,7 +46,20 @@ struct Shelf {
   struct Entry {
     int tensor;
     int copy;
-    friend auto operator<=>(const Entry&, const Entry&) = default;
+    // Of a flattened placement: where in the run the copy lies at most, for any
+    // rank at this position. Most shards of a run lie elsewhere, and this says
+    // so without a look at the tensor.
+    int flat_group = -1;
+    Interval most_of_run = {};
+    int64_t shard = 0;
+
+    bool MayBeIn(int64_t number) const {
+      return number * shard < most_of_run.end &&
+             (number + 1) * shard > most_of_run.begin;
+    }
+    friend bool operator<(const Entry& a, const Entry& b) {
+      return std::pair(a.tensor, a.copy) < std::pair(b.tensor, b.copy);
+    }
   };
 
   RankGroup located;

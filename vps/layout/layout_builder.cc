@@ -239,6 +239,18 @@ absl::Status CheckHeld(const LayoutBody& body, const Held& held,
   return CheckStorage(body, held.storage);
 }
 
+Shelf::Entry EntryOf(const LayoutBody& body, int tensor, int copy) {
+  const Held& held = body.held(tensor, copy);
+  const PlacementBody& placement = body.body_of(held);
+  Shelf::Entry entry = {.tensor = tensor, .copy = copy};
+  if (placement.flat_group < 0) return entry;
+  entry.flat_group = placement.flat_group;
+  entry.shard = held.flat.shard;
+  const int64_t most = MostLocalElements(body, held, body.tensors[tensor]);
+  entry.most_of_run = {held.flat.position, held.flat.position + most};
+  return entry;
+}
+
 void FillShelves(LayoutBody& body) {
   const auto position_of = [&](const Shelf::Entry& entry) {
     return body.PositionAt(body.held(entry.tensor, entry.copy));
@@ -247,7 +259,8 @@ void FillShelves(LayoutBody& body) {
     const int copies = body.first_held[tensor + 1] - body.first_held[tensor];
     for (int copy = 0; copy < copies; ++copy) {
       const Held& held = body.held(tensor, copy);
-      body.shelves[body.body_of(held).shelf].entries.push_back({tensor, copy});
+      body.shelves[body.body_of(held).shelf].entries.push_back(
+          EntryOf(body, tensor, copy));
     }
   }
   for (Shelf& shelf : body.shelves) {

@@ -2,13 +2,16 @@
 
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "vps/geometry/flat_interval.h"
 
 namespace dynatrain::vps {
 
-LocalSpace::LocalSpace(const Box& whole) : dims_(whole.dims()) {
+void LocalSpace::Reset(const Box& whole) {
+  dims_ = whole.dims();
   for (int dim = 0; dim < dims_; ++dim) {
     extents_[dim] = whole.extent(dim);
+    slices_[dim].clear();
     if (!whole.interval(dim).empty()) {
       slices_[dim].push_back(whole.interval(dim));
     }
@@ -24,8 +27,24 @@ int64_t LocalSpace::num_elements() const {
   return elements;
 }
 
+LocalSpace::Part LocalSpace::OnlyPart(const Box& local) const {
+  Part part;
+  std::array<int64_t, kMaxDims> origin;
+  for (int dim = 0; dim < dims_; ++dim) {
+    part.local_origin[dim] = local.origin(dim);
+    origin[dim] = slices_[dim][0].begin + local.origin(dim);
+  }
+  part.global = Box::CreateUnchecked(
+      absl::MakeConstSpan(origin).subspan(0, dims_), local.shape());
+  return part;
+}
+
 void LocalSpace::ForEachPart(const Box& local,
                              absl::FunctionRef<void(const Part&)> visit) const {
+  if (absl::c_all_of(absl::MakeConstSpan(slices_).subspan(0, dims_),
+                     [](const Slices& of_dim) { return of_dim.size() == 1; })) {
+    return visit(OnlyPart(local));
+  }
   std::array<int64_t, kMaxDims> origin = {};
   std::array<int64_t, kMaxDims> extents = {};
   Part part;

@@ -18,8 +18,12 @@ namespace dynatrain::vps {
 
 class LocalSpace {
  public:
+  // Of a scalar.
+  LocalSpace() = default;
   // All of a tensor.
-  explicit LocalSpace(const Box& whole);
+  explicit LocalSpace(const Box& whole) { Reset(whole); }
+  // The same in place: dims past those of the tensor are not touched.
+  void Reset(const Box& whole);
 
   int dims() const { return dims_; }
   const Slices& slices(int dim) const { return slices_[dim]; }
@@ -55,7 +59,10 @@ class LocalSpace {
   int64_t NextPositionIn(const Box& box, int64_t position) const;
 
  private:
-  int dims_;
+  // If each dim has one slice, which is the rule, a box is one part.
+  Part OnlyPart(const Box& local) const;
+
+  int dims_ = 0;
   std::array<int64_t, kMaxDims> extents_ = {};
   std::array<Slices, kMaxDims> slices_;
 };
