@@ -176,6 +176,18 @@ int64_t ObjectReader::Int(absl::string_view key, int64_t min, int64_t max,
   return value;
 }
 
+double ObjectReader::Number(absl::string_view key, double min, double max,
+                            double otherwise) {
+  const Json* found = Find(key);
+  if (found == nullptr) return otherwise;
+  const double value = found->is_number() ? found->get<double>() : 0;
+  if (!found->is_number() || !(value >= min && value <= max)) {
+    Refuse(key, absl::StrCat("is not a number in [", min, ", ", max, "]"));
+    return otherwise;
+  }
+  return value;
+}
+
 std::vector<int64_t> ObjectReader::Ints(absl::string_view key, int64_t min,
                                         int64_t max) {
   std::vector<int64_t> numbers;

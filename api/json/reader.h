@@ -54,6 +54,9 @@ class ObjectReader {
   bool Bool(absl::string_view key, bool otherwise = false);
   int64_t Int(absl::string_view key, int64_t min, int64_t max,
               int64_t otherwise);
+  // Any number, whole or not.
+  double Number(absl::string_view key, double min, double max,
+                double otherwise);
   absl::Duration Seconds(absl::string_view key, int64_t min, int64_t max,
                          absl::Duration otherwise);
   // A list of integers; empty if absent.

@@ -21,6 +21,7 @@ TEST(ObjectReaderTest, AbsentFieldsGiveDefaults) {
   EXPECT_EQ(reader.Int("a", 0, 9, 4), 4);
   EXPECT_EQ(reader.Text("b", "x"), "x");
   EXPECT_TRUE(reader.Bool("c", true));
+  EXPECT_EQ(reader.Number("f", 0, 1, 0.5), 0.5);
   EXPECT_EQ(reader.Time("d"), absl::UnixEpoch());
   EXPECT_TRUE(reader.List("e").empty());
   EXPECT_TRUE(reader.status().ok());
@@ -36,6 +37,8 @@ TEST(ObjectReaderTest, ErrorsNameFieldValueAndWhatIsRight) {
       {R"({"n": 1.5})", "spec.n: 1.5 is not an integer in [0, 9]"},
       {R"({"n": "3"})", "spec.n: \"3\" is not an integer in [0, 9]"},
       {R"({"n": 18446744073709551615})", "is not an integer in [0, 9]"},
+      {R"({"f": 2})", "spec.f: 2 is not a number in [0, 1.5]"},
+      {R"({"f": "1"})", "spec.f: \"1\" is not a number in [0, 1.5]"},
       {R"({"t": 1})", "spec.t: 1 is not a text"},
       {R"({"b": 1})", "spec.b: 1 is neither true nor false"},
       {R"({"z": "now"})", "is not a time like"},
@@ -47,6 +50,7 @@ TEST(ObjectReaderTest, ErrorsNameFieldValueAndWhatIsRight) {
     const Json json = Json::parse(test.json);
     ObjectReader reader(json, "spec");
     reader.Int("n", 0, 9, 0);
+    reader.Number("f", 0, 1.5, 0);
     reader.Text("t");
     reader.Bool("b");
     reader.Time("z");

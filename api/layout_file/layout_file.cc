@@ -70,7 +70,9 @@ absl::StatusOr<LoadedLayout> LoadMegatron(ObjectReader root, ReadText read) {
                .buffers = [job](int rank) { return BuffersOf(*job, rank); }}};
 }
 
-absl::StatusOr<LoadedLayout> ReadLayout(const Json& json, ReadText read) {
+}  // namespace
+
+absl::StatusOr<LoadedLayout> LoadLayoutTree(const Json& json, ReadText read) {
   ObjectReader root(json, "");
   root.Require({"framework"});
   const int framework =
@@ -81,11 +83,9 @@ absl::StatusOr<LoadedLayout> ReadLayout(const Json& json, ReadText read) {
   return LoadMegatron(std::move(root), read);
 }
 
-}  // namespace
-
 absl::StatusOr<LoadedLayout> LoadLayout(absl::string_view text, ReadText read) {
   ASSIGN_OR_RETURN(const YamlText yaml, YamlText::Parse(text));
-  absl::StatusOr<LoadedLayout> loaded = ReadLayout(yaml.root(), read);
+  absl::StatusOr<LoadedLayout> loaded = LoadLayoutTree(yaml.root(), read);
   RETURN_IF_ERROR(yaml.AtLine(loaded.status()));
   return loaded;
 }

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "api/layout_file/loaded_layout.h"
 #include "api/model/parse_model.h"
+#include "nlohmann/json.hpp"
 
 namespace dynatrain::api {
 
@@ -21,6 +22,10 @@ namespace dynatrain::api {
 // would do ("line 4: world: 12 is ..."), or what `read` returns, which gives
 // the text of another file that it names.
 absl::StatusOr<LoadedLayout> LoadLayout(absl::string_view text, ReadText read);
+
+// The same of the file's tree, so without lines.
+absl::StatusOr<LoadedLayout> LoadLayoutTree(const nlohmann::json& root,
+                                            ReadText read);
 
 }  // namespace dynatrain::api
 

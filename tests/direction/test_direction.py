@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # here covers the rooms below it, unless they are listed by themselves.
 PURE = ["base", "third_party:absl", "third_party:xxhash"]
 VALUES = [*PURE, "vps", "transition/plan", "transition/stage"]
+PREVIEW = [*VALUES, "transition/program", "transition/schedule", "transition/check", "transition/preview"]
 TEXT = ["third_party:json", "third_party:yaml_cpp"]
 RPC = ["api/rpc", "third_party:grpcpp", "third_party:protobuf"]
 MOVING = [*VALUES, "transition/device", "transition/transport", "transition/comm", "transition/engine", "transition/commit"]
@@ -32,6 +33,8 @@ ARROWS: dict[str, list[str]] = {
     "transition/program": [*PURE, "vps/geometry"],
     "transition/check": [*PURE, "vps/geometry", "transition/program"],
     "transition/schedule": [*PURE, "vps", "transition/plan", "transition/program"],
+    # A plan as people see it: it may look at all that is made of a plan, and at nothing that moves.
+    "transition/preview": PREVIEW,
     "transition/commit": VALUES,
     "transition/device": VALUES,
     "transition/transport": [*VALUES, "transition/device", "third_party:crypto"],
@@ -39,6 +42,8 @@ ARROWS: dict[str, list[str]] = {
     "transition/engine": [*VALUES, "transition/device", "transition/transport", "transition/comm"],
     "api": [*VALUES, "transition/commit", *TEXT],
     "api/rpc": [*VALUES, *TEXT, "api", *RPC],
+    # Figures that costs are computed from; operator and agents don't see them yet.
+    "api/cluster_file": [*PREVIEW, *TEXT, "api", "examples"],
     "agent": [*MOVING, "agent/client", "api", *TEXT, *RPC, "third_party:spdlog", "third_party:crypto"],
     # How others speak to an agent, behind a seam: the operator needs the same client.
     "agent/client": [*VALUES, "transition/commit", *RPC],
@@ -46,7 +51,8 @@ ARROWS: dict[str, list[str]] = {
     "agent/runtime": [*MOVING, "api", *TEXT],
     "operator": [*VALUES, "transition/commit", "agent/client", "api", *TEXT, *RPC,
                  "third_party:httplib", "third_party:crypto", "third_party:spdlog"],
-    "tools": [*VALUES, "transition/commit", "api", *TEXT, "third_party:cli11"],
+    "tools": [*PREVIEW, "transition/commit", "api", "api/cluster_file", "examples", *TEXT, "third_party:cli11"],
+    "examples": [],
     "python": ["agent/runtime"],
     "third_party": [],
     "docs": [],

@@ -24,6 +24,7 @@ absl::Status Wrong(absl::string_view what) {
 struct Parsed {
   CommandLine line;
   std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, bool> flags;
 };
 
 // No option is "required" for CLI11: then it would refuse --help alone.
@@ -33,8 +34,14 @@ void AddCommand(CLI::App& app, const Command& command, Parsed& parsed) {
   sub->allow_extras();
   sub->add_flag("-h,--help", parsed.line.help);
   for (const Option& option : command.options) {
-    sub->add_option(absl::StrCat("-", option.letter, ",--", option.name),
-                    parsed.values[option.name])
+    const std::string names =
+        absl::StrCat(option.letter.empty() ? "" : "-", option.letter,
+                     option.letter.empty() ? "--" : ",--", option.name);
+    if (!option.takes_value()) {
+      sub->add_flag(names, parsed.flags[option.name]);
+      continue;
+    }
+    sub->add_option(names, parsed.values[option.name])
         ->type_size(1)
         ->expected(1)
         ->allow_extra_args(false)
@@ -74,8 +81,9 @@ absl::Status UnknownCommand(const std::string& word) {
 }
 
 absl::Status CheckChoice(absl::string_view what, const std::string& value,
+                         Completes completes,
                          const std::vector<std::string>& choices) {
-  if (choices.empty()) return absl::OkStatus();
+  if (completes != Completes::kChoices) return absl::OkStatus();
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) {
     return absl::OkStatus();
   }
@@ -90,8 +98,8 @@ absl::Status CheckArguments(const CommandLine& line) {
     if (i >= expected.size()) {
       return Wrong(absl::StrCat("one argument too many: ", line.arguments[i]));
     }
-    RETURN_IF_ERROR(
-        CheckChoice(expected[i].name, line.arguments[i], expected[i].choices));
+    RETURN_IF_ERROR(CheckChoice(expected[i].name, line.arguments[i],
+                                expected[i].completes, expected[i].choices));
   }
   if (line.arguments.size() < expected.size()) {
     return Wrong(
@@ -103,6 +111,7 @@ absl::Status CheckArguments(const CommandLine& line) {
 // Options into `line`, which CLI11 left as lists.
 absl::Status TakeOptions(Parsed& parsed) {
   for (const Option& option : parsed.line.command->options) {
+    if (parsed.flags[option.name]) parsed.line.options[option.name] = "";
     std::vector<std::string>& values = parsed.values[option.name];
     if (values.empty()) continue;
     if (values.size() > 1) {
@@ -110,7 +119,7 @@ absl::Status TakeOptions(Parsed& parsed) {
                                 values[0], " and ", values[1]));
     }
     RETURN_IF_ERROR(CheckChoice(absl::StrCat("--", option.name), values[0],
-                                option.choices));
+                                option.completes, option.choices));
     parsed.line.options[option.name] = std::move(values[0]);
   }
   return absl::OkStatus();

@@ -37,6 +37,19 @@ TEST(CommandLineTest, OptionsAndArgumentsComeInAnyOrderAndForm) {
   }
 }
 
+TEST(CommandLineTest, AFlagTakesNoValue) {
+  const absl::StatusOr<CommandLine> line = Parse("plan --check -m gpt3-13b");
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_TRUE(line->Has("check"));
+  EXPECT_EQ(line->Get("model"), "gpt3-13b");
+  EXPECT_FALSE(Parse("plan -m gpt3-13b")->Has("check"));
+  EXPECT_EQ(Refusal("plan --check yes"), "one argument too many: yes");
+}
+
+TEST(CommandLineTest, NamesThatAreOnlySuggestedMayBePaths) {
+  EXPECT_EQ(Parse("plan --cluster ./mine.yaml")->Get("cluster"), "./mine.yaml");
+}
+
 TEST(CommandLineTest, ADashIsAnArgumentAndSoIsAllBehindTwo) {
   EXPECT_THAT(Parse("layout -")->arguments, ElementsAre("-"));
   EXPECT_THAT(Parse("layout -- --rank")->arguments, ElementsAre("--rank"));
@@ -65,8 +78,10 @@ TEST(CommandLineTest, SuggestsWhatWasMeant) {
   EXPECT_EQ(Refusal("layuot a.yaml"),
             "no command layuot; did you mean layout?");
   EXPECT_EQ(Refusal("frobnicate"),
-            "no command frobnicate; there are layout, explain, completion");
-  EXPECT_EQ(Refusal(""), "no command; there are layout, explain, completion");
+            "no command frobnicate; there are layout, explain, plan, "
+            "completion");
+  EXPECT_EQ(Refusal(""),
+            "no command; there are layout, explain, plan, completion");
   EXPECT_EQ(Refusal("layout --ranks 3 a.yaml"),
             "no option --ranks; did you mean --rank?");
   EXPECT_EQ(Refusal("layout --ouptut=json a.yaml"),

@@ -1,5 +1,12 @@
 #include "tools/cli/commands.h"
 
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/cluster_file/shipped_clusters.h"
+#include "vps/model/presets.h"
+
 namespace dynatrain::cli {
 namespace {
 
@@ -89,6 +96,93 @@ Command Explain() {
           "    --state exp_avg\n"};
 }
 
+std::vector<std::string> ModelNames() {
+  std::vector<std::string> names;
+  for (absl::string_view name : vps::PresetNames()) names.emplace_back(name);
+  return names;
+}
+
+std::vector<std::string> ClusterNames() {
+  std::vector<std::string> names;
+  for (const api::ShippedCluster& it : api::ShippedClusters()) {
+    names.emplace_back(it.name);
+  }
+  return names;
+}
+
+Option PlanLayout(std::string name, std::string letter, std::string help) {
+  return {.name = std::move(name),
+          .letter = std::move(letter),
+          .value = "LAYOUT",
+          .help = std::move(help),
+          .completes = Completes::kFiles};
+}
+
+Command Plan() {
+  return {
+      .name = "plan",
+      .summary = "what going from one layout to another would move and cost",
+      .text =
+          "A LAYOUT is a word like tp8,pp4,dp4 (Megatron; axes in any order, "
+          "of tp pp dp\n"
+          "cp ep etp vpp, and first, last: layers of the outer stages, zero0: "
+          "no distributed\n"
+          "optimizer, instances: of it, world: ranks in the place of dp), or a "
+          "layout file.\n"
+          "Nothing is moved: all is computed from the two layouts and the "
+          "cluster's figures.",
+      .arguments = {},
+      .options =
+          {{.name = "model",
+            .letter = "m",
+            .value = "MODEL",
+            .help = "a model by name, or the path of its Hugging Face\n"
+                    "config.json; needed by layouts that are words",
+            .completes = Completes::kFilesOrChoices,
+            .choices = ModelNames()},
+           PlanLayout("from", "f", "the layout that runs"),
+           PlanLayout("to", "t", "the layout that it is to become"),
+           {.name = "cluster",
+            .letter = "c",
+            .value = "CLUSTER",
+            .help = absl::StrCat(
+                "a cluster file (YAML), or one of examples/clusters by name:\n",
+                absl::StrJoin(ClusterNames(), ", ")),
+            .completes = Completes::kFilesOrChoices,
+            .choices = ClusterNames()},
+           {.name = "states",
+            .letter = "s",
+            .value = "STATES",
+            .help = "what the job keeps of a parameter: bf16-mixed (the\n"
+                    "default), fp32, fp8, ..., or param:bfloat16,main:float32"},
+           {.name = "from-nodes",
+            .letter = "",
+            .value = "NODES",
+            .help = "nodes of the cluster that the job runs on, 0-15 or\n"
+                    "0-2,5; its ranks fill them in order. Default: the first"},
+           {.name = "to-nodes",
+            .letter = "",
+            .value = "NODES",
+            .help = "nodes that it is to run on; they may be the same, others\n"
+                    "or some of both"},
+           Output({"table", "json"},
+                  "table for people (the default), json: all of it, with\n"
+                  "units in the names (docs/plan.md)"),
+           {.name = "check",
+            .letter = "",
+            .value = "",
+            .help = "prove of all ranks' programs that nobody waits for ever\n"
+                    "and each element arrives once; exit code 5 if not"}},
+      .examples =
+          "$ plan --model llama2-70b --from tp8,pp4,dp4 --to tp4,pp8,dp4 "
+          "--cluster a800x16\n"
+          "$ plan -m deepseek-v3 -f pp16,dp8,ep8,last1 -t pp8,dp16,ep16,last5 "
+          "-c h100x16\n"
+          "$ plan -m llama2-70b -f tp8,pp4,dp4 -t tp8,pp4,dp3 -c a800x16 "
+          "--to-nodes 0-2,5-13\n"
+          "$ plan -f job.yaml -t wider.yaml -c my-cluster.yaml --check\n"};
+}
+
 Command Completion() {
   return {
       .name = "completion",
@@ -109,7 +203,7 @@ Command Completion() {
 
 absl::Span<const Command> Commands() {
   static const auto* const commands =
-      new std::vector<Command>{Layout(), Explain(), Completion()};
+      new std::vector<Command>{Layout(), Explain(), Plan(), Completion()};
   return *commands;
 }
 

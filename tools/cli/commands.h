@@ -12,16 +12,22 @@
 namespace dynatrain::cli {
 
 // What a shell offers where a value is expected.
-enum class Completes { kNothing, kFiles, kChoices };
+enum class Completes {
+  kNothing,
+  kFiles,
+  kChoices,         // of `choices`, and nothing else is valid
+  kFilesOrChoices,  // names that are known, or a path
+};
 
-// Each takes a value.
 struct Option {
   std::string name;    // "output", written --output
-  std::string letter;  // "o", written -o
-  std::string value;   // "FORMAT", as help calls it
+  std::string letter;  // "o", written -o; "" if it has none
+  std::string value;   // "FORMAT", as help calls it; "" if it takes none
   std::string help;    // lines of it
   Completes completes = Completes::kNothing;
-  std::vector<std::string> choices;  // all valid values, if they are few
+  std::vector<std::string> choices;
+
+  bool takes_value() const { return !value.empty(); }
 };
 
 // What follows a command without a dash, and must.

@@ -19,7 +19,9 @@ std::string CommandNames() {
 
 // "-o|--output".
 std::string Pattern(const Option& option) {
-  return absl::StrCat("-", option.letter, "|--", option.name);
+  return option.letter.empty()
+             ? absl::StrCat("--", option.name)
+             : absl::StrCat("-", option.letter, "|--", option.name);
 }
 
 std::string Dashed(const Command& command) {
@@ -36,9 +38,16 @@ std::string BashOffer(Completes completes,
                       const std::vector<std::string>& choices) {
   switch (completes) {
     case Completes::kFiles:
+    case Completes::kFilesOrChoices: {
       // Names may have blanks; and only names get a slash if they are folders.
-      return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "
-             "\"$word\")";
+      const std::string words =
+          choices.empty()
+              ? ""
+              : absl::StrCat("-W \"", absl::StrJoin(choices, " "), "\" ");
+      return absl::StrCat(
+          "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f ", words,
+          "-- \"$word\")");
+    }
     case Completes::kChoices:
       return absl::StrCat("COMPREPLY=($(compgen -W \"",
                           absl::StrJoin(choices, " "), "\" -- \"$word\"))");
@@ -52,6 +61,7 @@ std::string BashCommand(const Command& command) {
   std::string text = absl::StrCat("    ", command.name, ")\n");
   std::string cases;
   for (const Option& option : command.options) {
+    if (!option.takes_value()) continue;
     absl::StrAppend(&cases, "        ", Pattern(option), ") ",
                     BashOffer(option.completes, option.choices),
                     "; return ;;\n");
@@ -109,6 +119,9 @@ std::string ZshAction(Completes completes,
   switch (completes) {
     case Completes::kFiles:
       return "_files";
+    case Completes::kFilesOrChoices:
+      return absl::StrCat("{compadd ", absl::StrJoin(choices, " "),
+                          "; _files}");
     case Completes::kChoices:
       return absl::StrCat("(", absl::StrJoin(choices, " "), ")");
     case Completes::kNothing:
@@ -117,16 +130,23 @@ std::string ZshAction(Completes completes,
   return "";
 }
 
+std::string ZshOption(const Option& option) {
+  const std::string name = absl::StrCat("--", option.name);
+  const std::string help = absl::StrCat("[", ZshText(option.help), "]");
+  if (!option.takes_value()) return absl::StrCat("'", name, help, "'");
+  const std::string value = absl::StrCat(
+      help, ":value:", ZshAction(option.completes, option.choices), "'");
+  if (option.letter.empty()) return absl::StrCat("'", name, "=", value);
+  const std::string letter = absl::StrCat("-", option.letter);
+  return absl::StrCat("'(", letter, " ", name, ")'{", letter, "+,", name, "=}'",
+                      value);
+}
+
 std::string ZshCommand(const Command& command) {
   std::string text = absl::StrCat("        ", command.name, ")\n",
                                   "          _arguments -s \\\n");
   for (const Option& option : command.options) {
-    const std::string name = absl::StrCat("--", option.name);
-    const std::string letter = absl::StrCat("-", option.letter);
-    absl::StrAppend(&text, "            '(", letter, " ", name, ")'{", letter,
-                    "+,", name, "=}'[", ZshText(option.help),
-                    "]:value:", ZshAction(option.completes, option.choices),
-                    "' \\\n");
+    absl::StrAppend(&text, "            ", ZshOption(option), " \\\n");
   }
   absl::StrAppend(&text, "            '(-h --help)'{-h,--help}'[help]'");
   int place = 1;
@@ -183,9 +203,14 @@ std::string FishCommand(const Command& command) {
                    command.name, "'");
   std::string text;
   for (const Option& option : command.options) {
-    absl::StrAppend(&text, when, " -s ", option.letter, " -l ", option.name,
-                    " -d ", FishQuoted(option.help),
-                    option.completes == Completes::kFiles ? " -r -F" : " -x");
+    const bool files = option.completes == Completes::kFiles ||
+                       option.completes == Completes::kFilesOrChoices;
+    absl::StrAppend(&text, when, option.letter.empty() ? "" : " -s ",
+                    option.letter, " -l ", option.name, " -d ",
+                    FishQuoted(option.help),
+                    !option.takes_value() ? ""
+                    : files               ? " -r -F"
+                                          : " -x");
     if (!option.choices.empty()) {
       absl::StrAppend(&text, " -a '", absl::StrJoin(option.choices, " "), "'");
     }

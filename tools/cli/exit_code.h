@@ -10,6 +10,7 @@ enum ExitCode {
   kBadUsage = 2,   // the command line is wrong, or not for this file
   kBadInput = 3,   // a file can't be read or isn't what it should be
   kBadOutput = 4,  // the output can't be written
+  kRefused = 5,    // `plan`: the check found something, or memory is too small
 };
 
 }  // namespace dynatrain::cli

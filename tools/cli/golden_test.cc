@@ -69,6 +69,7 @@ std::vector<Golden> Goldens() {
       {"help.txt", {"--help"}},
       {"help_layout.txt", {"layout", "--help"}},
       {"help_explain.txt", {"explain", "-h"}},
+      {"help_plan.txt", {"plan", "--help"}},
       {"help_completion.txt", {"completion", "--help"}},
       {"completion.bash", {"completion", "bash"}},
       {"completion.zsh", {"completion", "zsh"}},
@@ -97,6 +98,83 @@ std::vector<Golden> Goldens() {
         "decoder.layers.2.mlp.experts.3.linear_fc1.weight[20,1]", "-s",
         "exp_avg"}},
   };
+}
+
+// `dynatrain plan` of the cases that people would try first, and odd ones.
+std::vector<Golden> PlanGoldens() {
+  const auto plan = [](const char* model, const char* from, const char* to,
+                       const char* cluster, Words more = {}) {
+    Words words = {"plan", "-m", model, "-f", from, "-t", to, "-c", cluster};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  return {
+      {"plan_70b.txt",
+       plan("llama2-70b", "tp8,pp4,dp4", "tp4,pp8,dp4", "a800x16")},
+      {"plan_235b.txt",
+       plan("qwen3-235b-a22b", "tp4,pp8,dp4,ep8,etp1,first11,last11",
+            "tp2,pp8,dp8,ep16,etp1,first11,last11", "a800x16-8nic")},
+      {"plan_deepseek.txt", plan("deepseek-v3", "pp16,dp8,ep8,last1",
+                                 "pp8,dp16,ep16,last5", "h100x16")},
+      {"plan_same.txt",
+       plan("llama2-7b", "tp2,pp2,dp2", "dp2,pp2,tp2", "h100x16")},
+      {"plan_migrate.txt", plan("llama2-7b", "tp8,dp2", "tp8,dp2", "a800x16",
+                                {"--to-nodes", "1,5"})},
+      {"plan_grow.txt",
+       plan("gpt3-1.3b", "dp2", "dp3", "cpu-2core", {"--to-nodes", "1-3"})},
+      {"plan_files.txt",
+       {"plan", "-f", Data("dense.yaml"), "-t", Data("dense_wide.yaml"), "-c",
+        "cpu-2core"}},
+  };
+}
+
+TEST(GoldenTest, PlansAreWhatTheyWere) {
+  for (const Golden& golden : PlanGoldens()) {
+    const Outcome outcome = RunWords(golden.words);
+    EXPECT_EQ(outcome.code, kDone) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    ExpectGolden(outcome.out, Data(golden.file));
+  }
+}
+
+TEST(GoldenTest, ErrorsOfPlansNameTheOptionAndWhatIsPossible) {
+  const Words job = {"plan", "-m", "llama2-70b", "-c", "a800x16"};
+  const std::vector<Words> wrong = {
+      {},
+      {"-f", "tp8"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp7,pp4,dp4"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp8"},
+      {"-f", "tp8,pp3,dp4", "-t", "tp8,pp4,dp4"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,qp4,dp4"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp4,ep2"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--to-nodes", "14-16"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--to-nodes", "13-15"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "-s", "bf16"},
+      {"-f", "nowhere.yaml", "-t", "tp8,pp4"},
+      {"-f", "-", "-t", "-"},
+      {"-f", "tp8,pp4", "-t", "tools/cli/testdata/dense.yaml"},
+  };
+  std::string text;
+  const auto add = [&](const Words& words) {
+    const Outcome outcome = RunWords(words);
+    EXPECT_EQ(outcome.out, "");
+    absl::StrAppend(&text, "$ dynatrain ", absl::StrJoin(words, " "), "\n",
+                    outcome.err, "exit code ", outcome.code, "\n\n");
+  };
+  for (const Words& more : wrong) {
+    Words words = job;
+    words.insert(words.end(), more.begin(), more.end());
+    add(words);
+  }
+  add({"plan", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
+  add({"plan", "-m", "lama2-70b", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
+  add({"plan", "-m", "no/config.json", "-f", "tp8", "-t", "tp4", "-c",
+       "a800x16"});
+  add({"plan", "-m", "llama2-7b", "-f", "tp8", "-t", "tp4", "-c", "a80x16"});
+  add({"plan", "-m", "llama2-7b", "-f", "tp8", "-t", "tp4", "-c",
+       Data("dense.yaml")});
+  ExpectGolden(text, Data("plan_errors.txt"));
 }
 
 TEST(GoldenTest, OutputsAreWhatTheyWere) {
@@ -150,6 +228,7 @@ TEST(GoldenTest, ErrorsNameFieldValueAndWhatIsNear) {
       {"layout", Data("nowhere.yaml")},
       {"layout", "tools/cli"},
       {"layout", "--diff", dense, dense},
+      {"layout", "--diff", "-", "-"},
       {"explain", dense},
       {"explain", dense, "-e", "decoder.final_layernorm.weight"},
       {"explain", dense, "-e", "decoder.final_layernorm.weight[64]"},

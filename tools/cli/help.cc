@@ -40,9 +40,11 @@ std::string Indented(absl::string_view lines, absl::string_view program) {
 }
 
 Row RowOf(const Option& option) {
-  return {
-      absl::StrCat("-", option.letter, ", --", option.name, " ", option.value),
-      option.help};
+  return {absl::StrCat(
+              option.letter.empty() ? "    "
+                                    : absl::StrCat("-", option.letter, ", "),
+              "--", option.name, option.takes_value() ? " " : "", option.value),
+          option.help};
 }
 
 const char kExitCodes[] = R"(Exit codes:
@@ -51,6 +53,7 @@ const char kExitCodes[] = R"(Exit codes:
   2  the command line is wrong
   3  a file can't be read or isn't what it should be
   4  the output can't be written
+  5  `plan` refuses: its check found something, or memory is too small
 )";
 
 }  // namespace
@@ -66,8 +69,9 @@ std::string Help(absl::string_view program) {
     absl::StrAppend(&examples, Indented(first, program));
   }
   return absl::StrCat(
-      "Look into the layouts of training jobs: which rank holds which part of "
-      "which tensor.\n\nUsage: ",
+      "Look into the layouts of training jobs, which rank holds which part of "
+      "which\ntensor, and into transitions from one to another before "
+      "anything moves.\n\nUsage: ",
       program, " COMMAND [OPTIONS] [ARGUMENTS]\n\nCommands:\n",
       Columns(commands), "\nOptions:\n",
       Columns({{"-h, --help", "this text; after a command, about it"},
@@ -90,8 +94,10 @@ std::string Help(absl::string_view program, const Command& command) {
   std::string text = absl::StrCat(program, " ", command.name, ": ",
                                   command.summary, "\n\nUsage: ", usage, "\n");
   if (!command.text.empty()) absl::StrAppend(&text, "\n", command.text, "\n");
-  absl::StrAppend(&text, "\nArguments:\n", Columns(arguments), "\nOptions:\n",
-                  Columns(options), "\nExamples:\n",
+  if (!arguments.empty()) {
+    absl::StrAppend(&text, "\nArguments:\n", Columns(arguments));
+  }
+  absl::StrAppend(&text, "\nOptions:\n", Columns(options), "\nExamples:\n",
                   Indented(command.examples, program), "\n", kExitCodes);
   return text;
 }

@@ -132,6 +132,13 @@ ExitCode PrintDifference(const LoadedLayout& loaded, const Selection& selection,
 }  // namespace
 
 ExitCode RunLayout(const CommandLine& line, const Streams& streams) {
+  if (line.arguments[0] == "-" && line.Get("diff") == "-") {
+    return streams.Fail(
+        kBadUsage,
+        absl::InvalidArgumentError(
+            "FILE and --diff are both standard input, which can be read once; "
+            "give one of them as a file"));
+  }
   const absl::StatusOr<LoadedLayout> loaded =
       Load(line.arguments[0], streams.in);
   if (!loaded.ok()) return streams.Fail(kBadInput, loaded.status());

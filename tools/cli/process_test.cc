@@ -67,7 +67,7 @@ std::string Completed(const std::string& words) {
 TEST(ProcessTest, BashCompletesCommandsOptionsAndTheirValues) {
   EXPECT_EQ(Completed("la"), "layout\n");
   EXPECT_EQ(Completed("\"\""),
-            "layout\nexplain\ncompletion\n--help\n--version\n");
+            "layout\nexplain\nplan\ncompletion\n--help\n--version\n");
   EXPECT_EQ(Completed("layout --di"), "--diff\n");
   EXPECT_EQ(Completed("explain --"), "--element\n--state\n--help\n");
   EXPECT_EQ(Completed("layout job.yaml -o js"), "json\n");
@@ -77,6 +77,13 @@ TEST(ProcessTest, BashCompletesCommandsOptionsAndTheirValues) {
   EXPECT_EQ(Completed("layout --output ="), "table\njson\nsvg\n");
   EXPECT_EQ(Completed("layout --rank o"), "") << "ranks are no files";
   EXPECT_EQ(Completed("completion z"), "zsh\n");
+  EXPECT_EQ(Completed("plan --ch"), "--check\n");
+  EXPECT_EQ(Completed("plan --check --fr"), "--from\n--from-nodes\n");
+  EXPECT_EQ(Completed("plan -m llama2-7"),
+            "compopt -o filenames\nllama2-7b\nllama2-70b\n");
+  EXPECT_EQ(Completed("plan --cluster my"),
+            "compopt -o filenames\nmy job.yaml\n");
+  EXPECT_EQ(Completed("plan -c h1"), "compopt -o filenames\nh100x16\n");
 }
 
 TEST(ProcessTest, BashCompletesFilesWhateverTheirNames) {

@@ -10,6 +10,7 @@
 #include "tools/cli/help.h"
 #include "tools/cli/layout_command.h"
 #include "tools/cli/load.h"
+#include "tools/cli/plan_command.h"
 #include "tools/cli/selection.h"
 
 namespace dynatrain::cli {
@@ -70,6 +71,7 @@ ExitCode Run(absl::Span<const std::string> arguments, const Streams& streams) {
   }
   if (line->command->name == "layout") return RunLayout(*line, streams);
   if (line->command->name == "explain") return RunExplain(*line, streams);
+  if (line->command->name == "plan") return RunPlan(*line, streams);
   streams.out << CompletionScript(line->arguments[0]);
   return kDone;
 }

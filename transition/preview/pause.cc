@@ -13,7 +13,9 @@ constexpr int64_t kMinBytesPerSecond = 1'000'000;
 constexpr int64_t kMaxBytesPerSecond = 1'000'000'000'000'000;
 
 CostTerm AtSpeed(const char* part, int64_t bytes, int64_t bytes_per_second) {
-  return {absl::StrFormat("%s (%.3f GB / %.1f GB/s)", part, bytes / 1e9,
+  const bool giga = bytes >= 1'000'000'000;
+  return {absl::StrFormat("%s (%.4g %s / %.4g GB/s)", part,
+                          bytes / (giga ? 1e9 : 1e6), giga ? "GB" : "MB",
                           bytes_per_second / 1e9),
           TransferNs(bytes, bytes_per_second)};
 }

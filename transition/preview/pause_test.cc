@@ -17,8 +17,8 @@ TEST(PauseTest, IsTheSumOfItsPartsWithTheirArithmetic) {
                               .verify_bytes_per_second = 1'000'000'000'000,
                               .commit_ns = 6'000'000});
   EXPECT_EQ(pause.DebugString(),
-            "pause: 1.000 ms drain + 20.000 ms copy (2.000 GB / 100.0 GB/s) + "
-            "70.000 ms transfer + 3.000 ms verify (3.000 GB / 1000.0 GB/s) + "
+            "pause: 1.000 ms drain + 20.000 ms copy (2 GB / 100 GB/s) + "
+            "70.000 ms transfer + 3.000 ms verify (3 GB / 1000 GB/s) + "
             "6.000 ms commit = 100.000 ms");
   EXPECT_EQ(pause.ns(), 100'000'000);
 }

@@ -5,7 +5,7 @@ _dynatrain() {
   [ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}
   [ "$word" != = ] || word=
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "layout explain completion --help --version" -- "$word"))
+    COMPREPLY=($(compgen -W "layout explain plan completion --help --version" -- "$word"))
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -27,6 +27,19 @@ _dynatrain() {
       esac
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--element --state --help" -- "$word"))
       else compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      fi ;;
+    plan)
+      case "$before" in
+        -m|--model) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -W "gpt3-1.3b gpt3-2.7b gpt3-6.7b gpt3-13b gpt3-175b llama2-7b llama2-13b llama2-70b llama3-8b llama3-70b mixtral-8x7b qwen3-30b-a3b qwen3-235b-a22b deepseek-v3" -- "$word"); return ;;
+        -f|--from) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        -t|--to) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+        -c|--cluster) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -W "a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16" -- "$word"); return ;;
+        -s|--states) COMPREPLY=(); return ;;
+        --from-nodes) COMPREPLY=(); return ;;
+        --to-nodes) COMPREPLY=(); return ;;
+        -o|--output) COMPREPLY=($(compgen -W "table json" -- "$word")); return ;;
+      esac
+      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --output --check --help" -- "$word"))
       fi ;;
     completion)
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--help" -- "$word"))

@@ -4,6 +4,7 @@ complete -c dynatrain -s h -l help -d 'help'
 complete -c dynatrain -n __fish_use_subcommand -l version -d 'the version of this tool'
 complete -c dynatrain -n __fish_use_subcommand -a layout -d 'who owns what: ranks, tensors, elements'
 complete -c dynatrain -n __fish_use_subcommand -a explain -d 'how one element comes to lie where it lies'
+complete -c dynatrain -n __fish_use_subcommand -a plan -d 'what going from one layout to another would move and cost'
 complete -c dynatrain -n __fish_use_subcommand -a completion -d 'a script that completes commands in your shell'
 complete -c dynatrain -n '__fish_seen_subcommand_from layout' -s o -l output -d 'table for people (the default), json: a listing as live jobs dump it, svg: a picture' -x -a 'table json svg'
 complete -c dynatrain -n '__fish_seen_subcommand_from layout' -s r -l rank -d 'only these ranks and what each holds: 3, 0-7,12 or all' -x
@@ -14,4 +15,13 @@ complete -c dynatrain -n '__fish_seen_subcommand_from layout' -F
 complete -c dynatrain -n '__fish_seen_subcommand_from explain' -s e -l element -d 'the element: the tensor\'s whole name and its index, one number per dim' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from explain' -s s -l state -d 'of this state: param (the default), main, exp_avg, ...' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from explain' -F
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s m -l model -d 'a model by name, or the path of its Hugging Face config.json; needed by layouts that are words' -r -F -a 'gpt3-1.3b gpt3-2.7b gpt3-6.7b gpt3-13b gpt3-175b llama2-7b llama2-13b llama2-70b llama3-8b llama3-70b mixtral-8x7b qwen3-30b-a3b qwen3-235b-a22b deepseek-v3'
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s f -l from -d 'the layout that runs' -r -F
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s t -l to -d 'the layout that it is to become' -r -F
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s c -l cluster -d 'a cluster file (YAML), or one of examples/clusters by name: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16' -r -F -a 'a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16'
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s s -l states -d 'what the job keeps of a parameter: bf16-mixed (the default), fp32, fp8, ..., or param:bfloat16,main:float32' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l from-nodes -d 'nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default: the first' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l to-nodes -d 'nodes that it is to run on; they may be the same, others or some of both' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s o -l output -d 'table for people (the default), json: all of it, with units in the names (docs/plan.md)' -x -a 'table json'
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l check -d 'prove of all ranks\' programs that nobody waits for ever and each element arrives once; exit code 5 if not'
 complete -c dynatrain -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'

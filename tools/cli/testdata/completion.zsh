@@ -10,6 +10,7 @@ _dynatrain() {
       local -a commands=(
         'layout:who owns what\: ranks, tensors, elements'
         'explain:how one element comes to lie where it lies'
+        'plan:what going from one layout to another would move and cost'
         'completion:a script that completes commands in your shell'
       )
       _describe command commands ;;
@@ -30,6 +31,18 @@ _dynatrain() {
             '(-s --state)'{-s+,--state=}'[of this state\: param (the default), main, exp_avg, ...]:value:' \
             '(-h --help)'{-h,--help}'[help]' \
             '1:FILE:_files' ;;
+        plan)
+          _arguments -s \
+            '(-m --model)'{-m+,--model=}'[a model by name, or the path of its Hugging Face config.json; needed by layouts that are words]:value:{compadd gpt3-1.3b gpt3-2.7b gpt3-6.7b gpt3-13b gpt3-175b llama2-7b llama2-13b llama2-70b llama3-8b llama3-70b mixtral-8x7b qwen3-30b-a3b qwen3-235b-a22b deepseek-v3; _files}' \
+            '(-f --from)'{-f+,--from=}'[the layout that runs]:value:_files' \
+            '(-t --to)'{-t+,--to=}'[the layout that it is to become]:value:_files' \
+            '(-c --cluster)'{-c+,--cluster=}'[a cluster file (YAML), or one of examples/clusters by name\: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16]:value:{compadd a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16; _files}' \
+            '(-s --states)'{-s+,--states=}'[what the job keeps of a parameter\: bf16-mixed (the default), fp32, fp8, ..., or param\:bfloat16,main\:float32]:value:' \
+            '--from-nodes=[nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default\: the first]:value:' \
+            '--to-nodes=[nodes that it is to run on; they may be the same, others or some of both]:value:' \
+            '(-o --output)'{-o+,--output=}'[table for people (the default), json\: all of it, with units in the names (docs/plan.md)]:value:(table json)' \
+            '--check[prove of all ranks'\'' programs that nobody waits for ever and each element arrives once; exit code 5 if not]' \
+            '(-h --help)'{-h,--help}'[help]' ;;
         completion)
           _arguments -s \
             '(-h --help)'{-h,--help}'[help]' \

@@ -1,0 +1,75 @@
+#include "api/layout_text/nearest_layouts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace dynatrain::api {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> Nearest(
+    absl::string_view text, int64_t layers,
+    absl::FunctionRef<bool(const LayoutText&)> feasible) {
+  std::vector<std::string> texts;
+  for (const LayoutText& layout :
+       NearestLayouts(*LayoutText::Parse(text), layers, feasible)) {
+    texts.push_back(layout.ToString());
+  }
+  return texts;
+}
+
+int64_t Number(const LayoutText& text, absl::string_view name) {
+  return text.Get(name).value_or(1);
+}
+
+TEST(NearestLayoutsTest, TheAxisThatHasToChangeLeast) {
+  EXPECT_THAT(Nearest("tp7,pp4,dp4", 80,
+                      [](const LayoutText& it) {
+                        return 64 % Number(it, "tp") == 0 && !it.Get("first") &&
+                               !it.Get("last");
+                      }),
+              ElementsAre("tp8,pp4,dp4", "tp4,pp4,dp4"));
+}
+
+TEST(NearestLayoutsTest, UnevenStagesComeFirst) {
+  EXPECT_THAT(Nearest("tp4,pp8,dp4", 94,
+                      [](const LayoutText& it) {
+                        const int64_t first = it.Get("first").value_or(0);
+                        const int64_t last = it.Get("last").value_or(0);
+                        const int64_t stages =
+                            Number(it, "pp") - (first > 0) - (last > 0);
+                        return first > 0 && last > 0 && stages > 0 &&
+                               (94 - first - last) % stages == 0;
+                      }),
+              ElementsAre("tp4,pp8,dp4,first11,last11"));
+}
+
+TEST(NearestLayoutsTest, TwoAxesIfOneIsNotEnough) {
+  EXPECT_THAT(Nearest("tp6,pp3", 80,
+                      [](const LayoutText& it) {
+                        return 64 % Number(it, "tp") == 0 &&
+                               80 % Number(it, "pp") == 0 && !it.Get("first") &&
+                               !it.Get("last");
+                      }),
+              ElementsAre("tp8,pp4"));
+}
+
+TEST(NearestLayoutsTest, NothingIfNothingHelps) {
+  int asked = 0;
+  EXPECT_THAT(Nearest("tp7,pp4,dp4,ep2,cp2", 80,
+                      [&](const LayoutText&) {
+                        ++asked;
+                        return false;
+                      }),
+              IsEmpty());
+  EXPECT_LT(asked, 2000);
+}
+
+}  // namespace
+}  // namespace dynatrain::api

@@ -1,0 +1,195 @@
+#include "tools/cli/plan_request.h"
+
+#include <numeric>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "api/cluster_file/shipped_clusters.h"
+#include "api/layout_file/loaded_layout.h"
+#include "api/layout_text/layout_text.h"
+#include "api/layout_text/megatron_text.h"
+#include "base/nearest.h"
+#include "base/ranges_text.h"
+#include "base/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/files.h"
+#include "tools/cli/load.h"
+#include "transition/plan/world.h"
+
+namespace dynatrain::cli {
+namespace {
+
+using transition::ClusterModel;
+using transition::PlanInput;
+using transition::Process;
+using transition::World;
+using Json = nlohmann::json;
+
+constexpr char kDefaultStates[] = "bf16-mixed";
+
+absl::Status CheckGiven(const CommandLine& line) {
+  for (const char* option : {"from", "to", "cluster"}) {
+    if (line.Has(option)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", option,
+                     " is missing: plan needs --from, --to and "
+                     "--cluster, as in --from tp8,pp4,dp4"));
+  }
+  if (line.Get("from") == "-" && line.Get("to") == "-") {
+    return absl::InvalidArgumentError(
+        "--from and --to are both standard input, which can be read once; "
+        "give one of them as a file");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<api::ClusterFile> ReadCluster(const std::string& name,
+                                             std::istream& in) {
+  const api::ShippedCluster* shipped = api::FindShippedCluster(name);
+  absl::StatusOr<std::string> text = ReadText(name, in);
+  // A file goes before what is built in.
+  if (!text.ok() && shipped != nullptr) text = std::string(shipped->text);
+  if (!text.ok()) {
+    std::vector<std::string> names;
+    for (const api::ShippedCluster& it : api::ShippedClusters()) {
+      names.emplace_back(it.name);
+    }
+    const std::string near = DidYouMean(name, names);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--cluster: ", text.status().message(), ", and no name of one",
+        near.empty() ? absl::StrCat("; there are ", absl::StrJoin(names, ", "))
+                     : near));
+  }
+  absl::StatusOr<api::ClusterFile> cluster = api::LoadCluster(*text);
+  RETURN_IF_ERROR(cluster.status(), name);
+  return cluster;
+}
+
+Json ModelField(const std::string& model) {
+  if (absl::StrContains(model, '/') || absl::EndsWith(model, ".json")) {
+    return {{"huggingface", model}};
+  }
+  return model;
+}
+
+// A preset's name, or "param:bfloat16,main:float32".
+Json StatesField(const std::string& states) {
+  if (!absl::StrContains(states, ':')) return states;
+  return Json(std::vector<std::string>(absl::StrSplit(states, ',')));
+}
+
+absl::StatusOr<api::LoadedLayout> LoadSide(const CommandLine& line,
+                                           const std::string& option,
+                                           int max_ranks, std::istream& in) {
+  const std::string given = line.Get(option);
+  if (!api::LayoutText::Is(given)) return Load(given, in);
+  const std::string context = absl::StrCat("--", option);
+  ASSIGN_OR_RETURN(const api::LayoutText text, api::LayoutText::Parse(given),
+                   context);
+  if (!line.Has("model")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--model is missing: ", given, " is a layout of which model?"));
+  }
+  absl::StatusOr<api::LoadedLayout> loaded = api::LoadLayoutText(
+      text,
+      {ModelField(line.Get("model")),
+       StatesField(line.Get("states", kDefaultStates)), max_ranks},
+      [&](absl::string_view path) { return ReadText(std::string(path), in); });
+  RETURN_IF_ERROR(loaded.status(), absl::StrCat(context, " ", given));
+  return loaded;
+}
+
+// The nodes that a world of `size` ranks fills.
+absl::StatusOr<std::vector<int>> NodesOf(const CommandLine& line,
+                                         const std::string& option, int size,
+                                         const ClusterModel& cluster) {
+  const int per_node = cluster.figures().ranks_per_node;
+  const int needed = (size + per_node - 1) / per_node;
+  std::vector<int> nodes(cluster.figures().num_nodes);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  if (line.Has(option)) {
+    ASSIGN_OR_RETURN(nodes,
+                     ParseRanges(line.Get(option), cluster.figures().num_nodes),
+                     absl::StrCat("--", option));
+  }
+  if (nodes.size() < needed) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        line.Has(option) ? absl::StrCat("--", option) : "--cluster", ": ",
+        nodes.size(), " nodes have ", nodes.size() * per_node,
+        " ranks, the layout has ", size, "; it needs ", needed, " nodes"));
+  }
+  nodes.resize(needed);
+  return nodes;
+}
+
+// A process is known by its place: rank r of the cluster is process r + 1.
+absl::StatusOr<World> WorldOn(api::LoadedLayout loaded,
+                              const std::vector<int>& nodes, int per_node) {
+  std::vector<Process> processes;
+  for (int rank = 0; rank < loaded.layout.world_size(); ++rank) {
+    const int node = nodes[rank / per_node];
+    processes.push_back(
+        {static_cast<uint64_t>(node * per_node + rank % per_node) + 1,
+         static_cast<uint32_t>(node)});
+  }
+  return World::Create(std::move(loaded.layout), std::move(processes));
+}
+
+std::vector<int> PlacesOf(const PlanInput& input) {
+  std::vector<int> places(input.num_processes());
+  const auto place = [](const Process& process) {
+    return static_cast<int>(process.id - 1);
+  };
+  for (int rank = 0; rank < input.source().size(); ++rank) {
+    places[input.UnionIndexOfSource(rank)] =
+        place(input.source().process(rank));
+  }
+  for (int rank = 0; rank < input.target().size(); ++rank) {
+    places[input.UnionIndexOfTarget(rank)] =
+        place(input.target().process(rank));
+  }
+  return places;
+}
+
+}  // namespace
+
+absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
+                                            std::istream& in) {
+  RETURN_IF_ERROR(CheckGiven(line));
+  const std::string cluster_name = line.Get("cluster");
+  ASSIGN_OR_RETURN(const api::ClusterFile cluster,
+                   ReadCluster(cluster_name, in));
+  const int max_ranks = cluster.model.num_ranks();
+  const int per_node = cluster.model.figures().ranks_per_node;
+  ASSIGN_OR_RETURN(api::LoadedLayout from,
+                   LoadSide(line, "from", max_ranks, in));
+  ASSIGN_OR_RETURN(api::LoadedLayout to, LoadSide(line, "to", max_ranks, in));
+  ASSIGN_OR_RETURN(
+      std::vector<int> from_nodes,
+      NodesOf(line, "from-nodes", from.layout.world_size(), cluster.model));
+  ASSIGN_OR_RETURN(
+      std::vector<int> to_nodes,
+      NodesOf(line, "to-nodes", to.layout.world_size(), cluster.model));
+  const std::string model = to.model;
+  ASSIGN_OR_RETURN(World source,
+                   WorldOn(std::move(from), from_nodes, per_node));
+  ASSIGN_OR_RETURN(World target, WorldOn(std::move(to), to_nodes, per_node));
+  ASSIGN_OR_RETURN(PlanInput input,
+                   PlanInput::Create(std::move(source), std::move(target)));
+  std::vector<int> places = PlacesOf(input);
+  return PlanRequest{
+      .model = model,
+      .states = line.Has("model") ? line.Get("states", kDefaultStates) : "",
+      .from = {line.Get("from"), std::move(from_nodes)},
+      .to = {line.Get("to"), std::move(to_nodes)},
+      .cluster_name = cluster_name,
+      .cluster = cluster,
+      .input = std::move(input),
+      .places = std::move(places)};
+}
+
+}  // namespace dynatrain::cli

@@ -1,0 +1,193 @@
+#include "tools/cli/plan_tables.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/ranges_text.h"
+#include "tools/cli/text_table.h"
+
+namespace dynatrain::cli {
+namespace {
+
+using transition::ByteSums;
+using transition::CandidateCosts;
+using transition::ClusterModel;
+using transition::Cost;
+using transition::CostTerm;
+using transition::Lane;
+using transition::LaneChoice;
+using transition::LowerBounds;
+using transition::PortLoad;
+using transition::Preview;
+using Align = TextTable::Align;
+
+// "359 ms", "4.36 s".
+std::string TimeText(int64_t ns) {
+  const double ms = static_cast<double>(ns) / 1e6;
+  if (ms >= 9'999.5) return absl::StrFormat("%.1f s", ms / 1e3);
+  if (ms >= 999.5) return absl::StrFormat("%.2f s", ms / 1e3);
+  if (ms >= 99.5) return absl::StrFormat("%.0f ms", ms);
+  return absl::StrFormat("%.3g ms", ms);
+}
+
+std::string SpeedText(int64_t bytes_per_second) {
+  return absl::StrFormat("%.4g GB/s",
+                         static_cast<double>(bytes_per_second) / 1e9);
+}
+
+std::string HeadText(const PlanRequest& request, const Preview& preview) {
+  TextTable table({{""}, {""}, {""}});
+  const auto side = [&](const char* what, const PlanSide& it, int size) {
+    table.Add({what, it.text,
+               absl::StrCat(Grouped(size), size == 1 ? " rank" : " ranks",
+                            it.nodes.size() == 1 ? " on node " : " on nodes ",
+                            RangesText(it.nodes))});
+  };
+  int64_t whole_bytes = 0;
+  for (const auto& state : preview.bytes.states) {
+    whole_bytes += state.whole_bytes;
+  }
+  table.Add({"job", request.model.empty() ? "-" : request.model,
+             absl::StrCat(Grouped(request.input.num_tensors()), " tensors, ",
+                          BytesText(whole_bytes))});
+  side("from", request.from, preview.source_size);
+  side("to", request.to, preview.target_size);
+  table.Add({"cluster", request.cluster_name, preview.cluster.DebugString()});
+  std::string text = table.Text();
+  text.erase(0, text.find('\n') + 1);  // no titles
+  return absl::StrCat(text, preview.num_staying, " processes stay, ",
+                      preview.num_joining(), " join, ", preview.num_leaving(),
+                      " leave\n");
+}
+
+void AddSums(const std::string& name, int64_t whole_bytes, const ByteSums& sums,
+             TextTable& table) {
+  table.Add({name, BytesText(whole_bytes), BytesText(sums.target_bytes),
+             BytesText(sums.adopted_bytes), BytesText(sums.copied_bytes()),
+             BytesText(sums.moved_bytes), BytesText(sums.minimal_bytes),
+             BytesText(sums.zero_bytes)});
+}
+
+std::string BytesTable(const Preview& preview) {
+  TextTable table({{"state"},
+                   {"whole", Align::kRight},
+                   {"on all ranks", Align::kRight},
+                   {"kept in place", Align::kRight},
+                   {"kept, copied", Align::kRight},
+                   {"moved", Align::kRight},
+                   {"minimal", Align::kRight},
+                   {"zero", Align::kRight}});
+  int64_t whole_bytes = 0;
+  for (const auto& state : preview.bytes.states) {
+    AddSums(state.state, state.whole_bytes, state.sums, table);
+    whole_bytes += state.whole_bytes;
+  }
+  if (preview.bytes.states.size() > 1) {
+    AddSums("all", whole_bytes, preview.bytes.total, table);
+  }
+  return table.Text();
+}
+
+// A row per kind of port: the busiest in each direction, and what it takes.
+std::string LinkTable(const Preview& preview) {
+  const ClusterModel& cluster = preview.cluster;
+  const LowerBounds& bounds = preview.schedule.bounds;
+  TextTable table({{"busiest"},
+                   {"out", Align::kRight},
+                   {"of"},
+                   {"in", Align::kRight},
+                   {"of"},
+                   {"at", Align::kRight},
+                   {"takes at least", Align::kRight}});
+  const auto add = [&](const char* what, const char* port, const PortLoad& out,
+                       const PortLoad& in, int64_t bytes_per_second) {
+    const bool rate = bytes_per_second > 0;
+    const auto of = [&](const PortLoad& load) {
+      return load.bytes == 0 ? "-" : absl::StrCat(port, " ", load.port);
+    };
+    table.Add({what, BytesText(out.bytes), of(out), BytesText(in.bytes), of(in),
+               rate ? SpeedText(bytes_per_second) : "",
+               rate ? TimeText(transition::TransferNs(
+                          std::max(out.bytes, in.bytes), bytes_per_second))
+                    : ""});
+  };
+  add("rank, over all links", "rank", bounds.max_out, bounds.max_in, 0);
+  add("rank, inside its node", "rank", bounds.max_inside_out,
+      bounds.max_inside_in, cluster.PortBytesPerSecond(Lane::kInside));
+  add("node, all its NICs", "node", bounds.max_node_out, bounds.max_node_in,
+      cluster.NodeBytesPerSecond());
+  add("NIC, each rank on its own", "NIC", bounds.max_nic_out, bounds.max_nic_in,
+      cluster.PortBytesPerSecond(Lane::kBetween));
+  return table.Text();
+}
+
+std::string ScheduleTable(const Preview& preview, bool grouped) {
+  TextTable table({{"schedule"},
+                   {"lane"},
+                   {"messages", Align::kRight},
+                   {"windows", Align::kRight},
+                   {"x bound", Align::kRight},
+                   {"time", Align::kRight}});
+  for (const LaneChoice& lane : preview.schedule.lanes) {
+    if (lane.bound_bytes == 0) continue;
+    for (const CandidateCosts& it : lane.candidates) {
+      const int64_t makespan = grouped ? it.windowed_bytes : it.ordered_bytes;
+      table.Add(
+          {absl::StrCat(it.kind == lane.kind ? "* " : "  ",
+                        ScheduleKindName(it.kind)),
+           LaneName(lane.lane), Grouped(it.num_parcels),
+           grouped ? Grouped(it.num_windows) : "-",
+           absl::StrFormat("%.3f", static_cast<double>(makespan) /
+                                       static_cast<double>(lane.bound_bytes)),
+           TimeText(grouped ? it.grouped_ns : it.ordered_ns)});
+    }
+  }
+  return table.Text();
+}
+
+std::string PauseText(const Cost& pause) {
+  TextTable table({{""}, {"", Align::kRight}, {""}});
+  for (const CostTerm& term : pause.terms) {
+    // "copy (1.2 GB / 500.0 GB/s)" in two columns.
+    const size_t cut = std::min(term.what.find(" ("), term.what.size());
+    table.Add({absl::StrCat("  ", term.what.substr(0, cut)), TimeText(term.ns),
+               term.what.substr(std::min(cut + 1, term.what.size()))});
+  }
+  table.Add({"= pause", TimeText(pause.ns()), ""});
+  std::string text = table.Text();
+  text.erase(0, text.find('\n') + 1);
+  return text;
+}
+
+std::string TransferText(const Preview& preview) {
+  const LowerBounds& bounds = preview.schedule.bounds;
+  std::string text = absl::StrFormat(
+      "transfer %s; ideal %s if any rank could use any NIC of its node (%.1f "
+      "%%), %s with each on its own\n",
+      TimeText(preview.transfer_ns), TimeText(bounds.ideal_ns),
+      static_cast<double>(preview.EfficiencyPpm()) / 1e4,
+      TimeText(bounds.pinned_ns));
+  return text;
+}
+
+}  // namespace
+
+std::string PlanText(const PlanRequest& request, const Preview& preview) {
+  const bool grouped =
+      request.cluster.execution == transition::Execution::kGrouped;
+  std::string text =
+      absl::StrCat(HeadText(request, preview), "\n", BytesTable(preview), "\n");
+  if (preview.traffic.total_bytes() == 0) {
+    absl::StrAppend(&text, "Nothing moves between ranks.\n\n");
+  } else {
+    absl::StrAppend(&text, LinkTable(preview), "\n",
+                    ScheduleTable(preview, grouped), TransferText(preview),
+                    "\n");
+  }
+  return absl::StrCat(text, PauseText(preview.pause));
+}
+
+}  // namespace dynatrain::cli

@@ -1,0 +1,19 @@
+// The text of `dynatrain plan` for people.
+#ifndef TOOLS_CLI_PLAN_TABLES_H_
+#define TOOLS_CLI_PLAN_TABLES_H_
+
+#include <string>
+
+#include "tools/cli/plan_request.h"
+#include "transition/preview/preview.h"
+
+namespace dynatrain::cli {
+
+// What goes where, over which links, in which schedule, and how long training
+// would stand still, with the arithmetic.
+std::string PlanText(const PlanRequest& request,
+                     const transition::Preview& preview);
+
+}  // namespace dynatrain::cli
+
+#endif  // TOOLS_CLI_PLAN_TABLES_H_
