@@ -1,7 +1,8 @@
 """State that is no tensor of the parameter space, as bytes.
 
 ``common`` is equal on all ranks: counters, parameter groups (learning rates),
-what the optimizers keep that is no tensor, the state of the extras.
+what the optimizers keep that is no tensor, or one that no plan knows (`late`),
+the state of the extras.
 ``coordinate`` belongs to a place in the mesh: the random streams (`streams`).
 """
 
@@ -9,15 +10,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
-from dynatrain import nested
+from dynatrain import late, nested
 from dynatrain.errors import Refused
-from dynatrain.state import Optimizers, each, plain_state
+from dynatrain.state import Optimizers, Tensors, each, plain_state
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Common:
     groups: list[list[dict[str, Any]]]
     plain: list[dict[str, dict[str, Any]]]
     extras: dict[str, Any]
+    # Where in `plain` tensors were replicated DTensors: name and path.
+    spread: list[tuple[str, str]] = field(default_factory=list)
 
     @staticmethod
     def of(
@@ -36,8 +39,11 @@ class Common:
         model: nn.Module,
         optimizers: Optimizers,
         extras: Mapping[str, Any],
+        by_value: Tensors | None = None,
     ) -> Common:
-        all_of_them = each(optimizers).values()
+        """`by_value`: tensors of the optimizers that no plan moves."""
+        all_of_them, whole = each(optimizers).values(), by_value or {}
+        ids = {id(tensor) for tensor in whole.values()}
         return Common(
             step=step,
             samples=samples,
@@ -48,8 +54,9 @@ class Common:
                 ]
                 for optimizer in all_of_them
             ],
-            plain=[plain_state(model, optimizer) for optimizer in all_of_them],
+            plain=[plain_state(model, optimizer, ids) for optimizer in all_of_them],
             extras={name: extra.state_dict() for name, extra in extras.items()},
+            spread=[(key.name, key.state) for key in late.replicated(whole)],
         )
 
     def encode(self) -> bytes:
@@ -97,8 +104,11 @@ class Common:
             for group, values in zip(optimizer.param_groups, groups, strict=True):
                 group.update(values)
             for name, values in plain.items():
-                state = optimizer.state[parameters[name]]
+                owner = parameters[name]
+                state = optimizer.state[owner]
+                spread = {path for whose, path in self.spread if whose == name}
                 for key, value in values.items():
+                    value = late.put_back(value, key, spread, owner)
                     state[key] = nested.merge(value, state.get(key))
         for name, extra in extras.items():
             extra.load_state_dict(self.extras[name])

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 
-from dynatrain import memory, streams
+from dynatrain import late, memory, streams
 from dynatrain.binding import bind, check_planned
 from dynatrain.blobs import Common
 from dynatrain.data import Batch, Data, Reader
@@ -25,7 +25,7 @@ from dynatrain.metrics import line
 from dynatrain.preparation import Preparation
 from dynatrain.randomness import derived_seed
 from dynatrain.runtime import Action, Message, Outcome, Runtime, Side
-from dynatrain.state import check_told, tensors_of
+from dynatrain.state import Tensors, check_told, tensors_of
 from dynatrain.timing import Laps
 from dynatrain.world import World
 
@@ -198,9 +198,10 @@ class Live:
         coming.checked = True
         try:
             check_told(world.model, world.optimizers, world.extras)
-            tensors = tensors_of(world.model, world.optimizers)
-            check_planned(coming.preparation.summary, Side.SOURCE, tensors)
-            self._common().check_travels()
+            parts = self._tensors()
+            check_planned(coming.preparation.summary, Side.SOURCE, parts.planned)
+            late.check_size(parts.late)
+            self._common(parts.late).check_travels()
         except DynatrainError as error:
             self._refuse(coming, "check", error)
 
@@ -237,23 +238,34 @@ class Live:
         return True
 
     def _bind(self, preparation: Preparation, laps: Laps) -> None:
-        world, generation = self._world, preparation.generation
-        tensors = tensors_of(world.model, world.optimizers)
-        bind(self._runtime, generation, Side.SOURCE, preparation.summary, tensors)
+        generation, parts = preparation.generation, self._tensors()
+        summary = preparation.summary
+        bind(self._runtime, generation, Side.SOURCE, summary, parts.planned)
         laps.lap("bind")
         if preparation.world is not None and not preparation.bound:
             preparation.materialize()  # cold: its memory comes only now
             preparation.bind_targets()
             laps.lap("allocate")
-        self._runtime.put_blob(generation, "common", self._common().encode())
+        self._runtime.put_blob(generation, "common", self._common(parts.late).encode())
         stream = bytes(streams.save().tolist())
         self._runtime.put_blob(generation, "coordinate", stream)
         laps.lap("save")
 
-    def _common(self) -> Common:
+    def _tensors(self) -> late.Parts:
+        world = self._world
+        assert world.manifest is not None
+        tensors = tensors_of(world.model, world.optimizers)
+        return late.split(tensors, world.manifest.by_key())
+
+    def _common(self, by_value: Tensors) -> Common:
         world = self._world
         return Common.of(
-            world.step, world.samples, world.model, world.optimizers, world.extras
+            world.step,
+            world.samples,
+            world.model,
+            world.optimizers,
+            world.extras,
+            by_value,
         )
 
     def _refuse(self, coming: Coming, stage: str, error: Exception) -> None:

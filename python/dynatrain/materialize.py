@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,35 +44,57 @@ def make_optimizer_state(optimizers: Optimizers) -> None:
     """Has each optimizer make its state on meta, as its first step would.
 
     Only which states there are, and their shapes, counts: where the optimizer
-    reads a value (a step, a norm), it gets 1. Raises Refused for one that needs
-    more than that, and for one whose state grows from step to step.
+    reads a value (a step, a norm, a loss), it gets 1. Raises Refused, with the
+    optimizer's own reason, for one that can't do that step.
     """
     for optimizer in each(optimizers).values():
         _make_state(optimizer)
 
 
 def _make_state(optimizer: Optimizer) -> None:
-    if isinstance(optimizer, torch.optim.LBFGS):
-        raise Refused(
-            "LBFGS can't be used in an elastic job: it keeps a history whose length "
-            "and vectors, concatenated over all parameters, depend on the steps and "
-            "ranks so far, and calls the model several times a step; use another one"
-        )
     trained = [
         p for g in optimizer.param_groups for p in g["params"] if p.requires_grad
     ]
+
+    def closure() -> Tensor:
+        for parameter in trained:
+            parameter.grad = _gradient(optimizer, parameter)
+        return torch.ones(())
+
     try:
         with _stepping_quietly(optimizer), torch.no_grad(), _pretending():
-            for parameter in trained:
-                parameter.grad = torch.empty_like(parameter)
-            type(optimizer).step(optimizer)
+            closure()
+            given = (closure,) if _needs_closure(optimizer) else ()
+            type(optimizer).step(optimizer, *given)
     except (RuntimeError, NotImplementedError, TypeError) as error:
         raise Refused(
-            f"{type(optimizer).__name__} can't make its state without values: {error}"
+            f"{type(optimizer).__name__} can't do a step of this model on the meta "
+            f"device, so its state is not known: {str(error).splitlines()[0]}"
         ) from error
     finally:
         for parameter in trained:
             parameter.grad = None
+
+
+def _gradient(optimizer: Optimizer, parameter: Tensor) -> Tensor:
+    if not isinstance(optimizer, torch.optim.SparseAdam):
+        return torch.empty_like(parameter)
+    nowhere = torch.empty(parameter.ndim, 0, dtype=torch.int64, device=parameter.device)
+    return torch.sparse_coo_tensor(
+        nowhere, parameter.new_empty(0), parameter.shape, check_invariants=False
+    )
+
+
+def _needs_closure(optimizer: Optimizer) -> bool:
+    """``step(closure)`` has no default for it, as LBFGS's."""
+    _, *rest = inspect.signature(type(optimizer).step).parameters.values()
+    by_position = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    return any(
+        p.kind in by_position and p.default is inspect.Parameter.empty for p in rest
+    )
 
 
 def _pretending() -> TorchDispatchMode:

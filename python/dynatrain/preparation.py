@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dynatrain import memory, streams, worlds
+from dynatrain import late, memory, streams, worlds
 from dynatrain.binding import bind
 from dynatrain.data import Data, warm_up_batch
 from dynatrain.errors import Cancelled, Refused
@@ -126,6 +126,8 @@ class Preparation:
     def bind_targets(self) -> None:
         """To be called when the tensors are where they will stay."""
         world = self._world
+        assert world.manifest is not None
+        late.forget(world.model, world.optimizers, world.manifest.by_key())
         tensors = tensors_of(world.model, world.optimizers)
         bind(self._runtime, self.generation, Side.TARGET, self.summary, tensors)
         self.bound = True

@@ -10,7 +10,7 @@ say their state.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -85,21 +85,29 @@ def _state_key(names: Mapping[int, str], owner: Any, key: str) -> Key:
     return Key(name, key)
 
 
-def plain_state(model: nn.Module, optimizer: Optimizer) -> dict[str, dict[str, Any]]:
-    """What the optimizer keeps per parameter that is no tensor; None for those."""
+def plain_state(
+    model: nn.Module, optimizer: Optimizer, by_value: Collection[int] = ()
+) -> dict[str, dict[str, Any]]:
+    """What the optimizer keeps per parameter that is no tensor.
+
+    None stands for each tensor, but those whose id is in `by_value` are there.
+    """
     names = {id(p): name for name, p in model.named_parameters()}
     found: dict[str, dict[str, Any]] = {}
     for owner, state in optimizer.state.items():
-        held = {k: v for k, v in state.items() if not isinstance(v, Tensor)}
-        plain = {key: nested.without_tensors(value) for key, value in held.items()}
-        for key, value in held.items():
-            if _tensors_within(plain[key]):
+        plain: dict[str, Any] = {}
+        for key, value in state.items():
+            if _tensors_within(nested.without_tensors(value)):
                 raise Refused(
                     f"optimizer state {key!r} of {names.get(id(owner), '?')} holds "
                     f"tensors in a {type(value).__name__}; only plain dicts, lists and "
                     "tuples of them can travel"
                 )
             _state_key(names, owner, key)
+            if not isinstance(value, Tensor) or id(value) in by_value:
+                plain[key] = nested.change(
+                    lambda t: local_of(t) if id(t) in by_value else None, value
+                )
         if plain:
             found[names[id(owner)]] = plain
     return found

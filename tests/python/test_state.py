@@ -265,14 +265,6 @@ def test_two_optimizers_for_one_parameter_are_refused_by_name() -> None:
         tensors_of(model, optimizers)
 
 
-def test_lbfgs_is_refused_by_name_with_the_reason() -> None:
-    with torch.device("meta"):
-        model = nn.Linear(5, 3)
-        optimizer = torch.optim.LBFGS(model.parameters())
-    with pytest.raises(Refused, match="LBFGS can't be used in an elastic job: it keeps"):
-        make_optimizer_state(optimizer)
-
-
 def test_tensors_hidden_in_other_containers_are_refused_by_name() -> None:
     model, optimizer = make("SGD", "cpu")
     optimizer.state[next(model.parameters())]["old"] = {torch.ones(2)}

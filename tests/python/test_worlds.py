@@ -11,6 +11,7 @@ from double_operator import Operator, TransitionFailed
 
 HERE = pathlib.Path(__file__).parent
 SMALL = str(HERE / "programs" / "small.py")
+ODD = str(HERE / "programs" / "odd_optimizers.py")
 
 
 def job(folder: pathlib.Path, **options: Any) -> Operator:
@@ -117,6 +118,51 @@ def test_dropout_and_the_loop_go_on_as_if_nothing_had_happened(
     assert len(common) >= 15
     for step in common:
         assert len({run[step] for run in runs}) == 1, step
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "shard"),
+    [("LBFGS", False), ("LBFGS", True), ("SparseAdam", False)],
+)
+def test_odd_optimizers_go_on_as_if_nothing_had_happened(
+    tmp_path: pathlib.Path, optimizer: str, shard: bool
+) -> None:
+    """What they keep comes to a joiner in place of rank 0, and to a survivor."""
+    runs, last = [], 0
+    for changes in (True, False):
+        folder = tmp_path / str(changes)
+        folder.mkdir()
+        environment = {"ODD": json.dumps({"optimizer": optimizer, "shard": shard})}
+        with Operator(folder, [ODD], environment=environment) as operator:
+            operator.start([0, 1, 2])
+            operator.transition("dp2,tp1", [0, 1])
+            if changes:
+                operator.wait_step(3)
+                operator.transition("dp2,tp1", [2, 1])
+                operator.wait_steps_more(4)
+                operator.transition("dp2,tp1", [1, 2])
+                last = operator.wait_steps_more(6)
+            operator.wait_step(last)
+            losses = operator.losses()
+            runs.append([losses[step] for step in range(1, last + 1)])
+    assert runs[0] == runs[1] and last >= 13
+    assert len(set(runs[0])) > last // 2, "it learns nothing"
+
+
+def test_an_optimizer_that_torch_can_t_do_here_is_refused_and_training_goes_on(
+    tmp_path: pathlib.Path,
+) -> None:
+    """torch's LBFGS over shards: six rows are cut evenly by two, not by four."""
+    environment = {"ODD": json.dumps({"shard": True, "step_s": 0.05})}
+    with Operator(tmp_path, [ODD], environment=environment) as operator:
+        operator.start([0, 1, 2, 3])
+        operator.transition("dp2,tp1", [0, 1])
+        operator.wait_step(2)
+        says = "LBFGS can't do a step of this model.*Cannot flatten unevenly"
+        with pytest.raises(TransitionFailed, match=says):
+            operator.transition("dp4,tp1", [0, 1, 2, 3])
+        operator.abort()
+        operator.wait_steps_more(2)
 
 
 def test_state_that_appears_later_is_refused_and_training_goes_on(
