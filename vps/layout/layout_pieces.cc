@@ -1,6 +1,5 @@
 // The inverse of a layout: from a box to its holders. Cut by cut it descends
 // into those pieces that meet the box, so what it visits is what it finds.
-#include <array>
 #include <utility>
 
 #include "vps/layout/layout.h"
@@ -87,18 +86,6 @@ void Layout::ForEachPiece(int tensor, int copy, const Box& box,
                           absl::FunctionRef<void(const Piece&)> visit) const {
   if (box.empty()) return;
   PieceFinder(*body_, tensor, copy, box, visit).Find();
-}
-
-HolderSet Layout::Owners(int tensor, int copy,
-                         absl::Span<const int64_t> index) const {
-  std::array<int64_t, kMaxDims> one;
-  one.fill(1);
-  HolderSet owners(0);
-  ForEachPiece(tensor, copy,
-               Box::CreateUnchecked(
-                   index, absl::MakeConstSpan(one).subspan(0, index.size())),
-               [&](const Piece& piece) { owners = piece.holders; });
-  return owners;
 }
 
 }  // namespace dynatrain::vps

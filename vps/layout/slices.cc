@@ -29,23 +29,49 @@ void AppendOwn(const Slices& slices, Interval own, Slices& result) {
   }
 }
 
-void ForEachBlock(int64_t extent, const CutRule& rule,
+// The blocks that share an index with `part`, ascending.
+void ForEachBlock(int64_t extent, const CutRule& rule, Interval part,
                   absl::FunctionRef<void(Interval)> visit) {
   if (rule.block_extents.empty()) {
-    for (int block = 0; block < rule.num_blocks; ++block) {
+    const Interval blocks =
+        ChunksOverlapping({0, extent}, rule.num_blocks, part);
+    for (int64_t block = blocks.begin; block < blocks.end; ++block) {
       visit(ChunkOf({0, extent}, rule.num_blocks, block));
     }
     return;
   }
   int64_t begin = 0;
   for (int64_t size : rule.block_extents) {
-    visit({begin, begin + size});
+    const Interval block = {begin, begin + size};
+    if (!Intersect(block, part).empty()) visit(block);
     begin += size;
   }
 }
 
 bool OneBlock(const CutRule& rule) {
   return rule.num_blocks == 1 && rule.block_extents.empty();
+}
+
+PlaceInCut FindInBlocks(const CutRule& rule, int64_t index) {
+  PlaceInCut place;
+  int64_t begin = 0;  // of the block
+  for (int64_t size : rule.block_extents) {
+    if (index >= begin && index < begin + size) {
+      place.piece = ChunksOverlapping({begin, begin + size}, rule.pieces,
+                                      {index, index + 1})
+                        .begin;
+    }
+    begin += size;
+  }
+  begin = 0;
+  for (int64_t size : rule.block_extents) {
+    const Interval own =
+        ChunkOf({begin, begin + size}, rule.pieces, place.piece);
+    if (own.Contains(index)) place.index = place.extent + index - own.begin;
+    place.extent += own.size();
+    begin += size;
+  }
+  return place;
 }
 
 // Makes any intervals ascending and disjoint.
@@ -79,14 +105,33 @@ Slices CutSlices(const Slices& slices, const CutRule& rule, int64_t piece) {
     Append(ChunkOf(slices[0], rule.pieces, piece), result);
     return result;
   }
-  ForEachBlock(Extent(slices), rule, [&](Interval block) {
+  const int64_t extent = Extent(slices);
+  ForEachBlock(extent, rule, {0, extent}, [&](Interval block) {
     AppendOwn(slices, ChunkOf(block, rule.pieces, piece), result);
   });
   return result;
 }
 
+PlaceInCut FindInCut(int64_t extent, const CutRule& rule, int64_t index) {
+  if (!rule.block_extents.empty()) return FindInBlocks(rule, index);
+  // All blocks are full but the last ones, and those before the index are.
+  const int64_t full = (extent - 1) / rule.num_blocks + 1;
+  const int64_t block = index / full;
+  const Interval in_block = {0, std::min(full, extent - block * full)};
+  const int64_t offset = index - block * full;
+  const int64_t piece =
+      ChunksOverlapping(in_block, rule.pieces, {offset, offset + 1}).begin;
+  const int64_t of_full = ChunkOf({0, full}, rule.pieces, piece).size();
+  const Interval rest = ChunkOf({0, extent % full}, rule.pieces, piece);
+  return {.piece = piece,
+          .index = block * of_full + offset -
+                   ChunkOf(in_block, rule.pieces, piece).begin,
+          .extent = extent / full * of_full + rest.size()};
+}
+
 Slices PiecesMeeting(const Slices& slices, const CutRule& rule, Interval part) {
   Slices numbers;
+  const int64_t extent = Extent(slices);
   int64_t begin = 0;
   for (const Interval& slice : slices) {
     const Interval common = Intersect(slice, part);
@@ -94,10 +139,9 @@ Slices PiecesMeeting(const Slices& slices, const CutRule& rule, Interval part) {
                           begin + common.end - slice.begin};
     begin += slice.size();
     if (common.empty()) continue;
-    ForEachBlock(Extent(slices), rule, [&](Interval block) {
-      const Interval met =
-          ChunksOverlapping(block, rule.pieces, Intersect(block, own));
-      if (!met.empty()) numbers.push_back(met);
+    ForEachBlock(extent, rule, own, [&](Interval block) {
+      numbers.push_back(
+          ChunksOverlapping(block, rule.pieces, Intersect(block, own)));
     });
   }
   return Union(numbers);

@@ -29,6 +29,22 @@ int64_t Extent(const Slices& slices);
 // REQUIRES: 0 <= piece < rule.pieces; block_extents sum up to Extent(slices).
 Slices CutSlices(const Slices& slices, const CutRule& rule, int64_t piece);
 
+// Where an index goes by a cut: the piece that gets it, and where in that
+// piece's own index space it is.
+struct PlaceInCut {
+  int64_t piece = 0;
+  int64_t index = 0;
+  int64_t extent = 0;  // of that space
+
+  friend bool operator==(const PlaceInCut&, const PlaceInCut&) = default;
+};
+
+// Of index `index` of what a rank has of a dim before the cut, `extent` in all:
+// O(1); with block_extents O(their number), which is how many matrices a
+// framework lays side by side (five at most, Mamba's in_proj).
+// REQUIRES: 0 <= index < extent; as CutSlices.
+PlaceInCut FindInCut(int64_t extent, const CutRule& rule, int64_t index);
+
 // The numbers of the pieces that share an index with `part` (in the whole dim),
 // as ascending intervals that do not touch.
 Slices PiecesMeeting(const Slices& slices, const CutRule& rule, Interval part);
