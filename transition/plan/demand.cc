@@ -105,8 +105,14 @@ uint64_t AdoptedCopies(const PlanInput& input, int target_rank, int tensor,
     return std::pair(begin, std::find_if_not(begin, owned.end(), of_copy));
   };
   const auto same = [](const OwnedRegion& a, const OwnedRegion& b) {
-    return a.global == b.global && a.offset == b.offset &&
-           a.strides == b.strides;
+    if (a.global != b.global || a.offset != b.offset) return false;
+    for (int dim = 0; dim < a.global.dims(); ++dim) {
+      // Along a dim of one index nothing is strided over.
+      if (a.global.extent(dim) > 1 && a.strides[dim] != b.strides[dim]) {
+        return false;
+      }
+    }
+    return true;
   };
   uint64_t copies = 0;
   for (const OwnedRegion& region : needed) {

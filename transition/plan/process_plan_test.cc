@@ -3,12 +3,15 @@
 #include "transition/plan/process_plan.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/plan/world_for_test.h"
+#include "vps/layout/layout_builder.h"
+#include "vps/layout/mesh.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -89,6 +92,30 @@ TEST(ProcessPlan, CutsLargeRegionsAmongTheHolders) {
   EXPECT_THAT(Received(input, 30),
               ElementsAre("10: w/param [0:32, 0:4] from rank 0 to rank 0",
                           "20: w/param [32:64, 0:4] from rank 1 to rank 0"));
+}
+
+// One element of [1, 2] per rank, flattened: of a rank's part of dim 1, or of
+// the whole tensor, whose rows are longer.
+World OneElementEach(bool cut_first) {
+  vps::LayoutBuilder builder;
+  builder.AddMesh(*vps::Mesh::Create({{"none", 1}, {"dp", 2}}));
+  vps::Placement placement = {.flat = vps::Flat{{{cut_first ? 0 : 1}}}};
+  if (cut_first) placement.cuts = {{.group = {{1}}, .dim = 1}};
+  builder.AddPlacement(placement);
+  builder.AddTensor(TensorForTest("w", {1, 2}, {}).spec);
+  builder.AddCopy(0, {.placement = 0, .flat = {.position = 0, .shard = 1}});
+  return *World::Create(*std::move(builder).Build(),
+                        {{.id = 10, .member = 1}, {.id = 20, .member = 2}});
+}
+
+TEST(ProcessPlan, AdoptsWhatOnlyHasOtherStridesAlongOneIndex) {
+  const PlanInput input =
+      *PlanInput::Create(OneElementEach(true), OneElementEach(false));
+  for (uint64_t id : {10, 20}) {
+    const ProcessPlan plan = *PlanForProcess(input, id);
+    EXPECT_EQ(plan.bytes.kept_bytes, 4);
+    EXPECT_EQ(plan.bytes.adopted_bytes, 4);
+  }
 }
 
 TEST(ProcessPlan, OfTheFirstStartIsEmpty) {
