@@ -39,7 +39,8 @@ struct Outcome {
 
 Outcome RunWords(const Words& words, const std::string& input = "") {
   std::stringstream in(input), out, err;
-  const ExitCode code = Run(words, {in, out, err, "dynatrain"});
+  const ExitCode code =
+      Run(words, {in, out, err, "dynatrain", /*err_is_terminal=*/false});
   return {code, out.str(), err.str()};
 }
 
@@ -120,6 +121,10 @@ std::vector<Golden> PlanGoldens() {
        plan("llama2-7b", "tp2,pp2,dp2", "dp2,pp2,tp2", "h100x16")},
       {"plan_migrate.txt", plan("llama2-7b", "tp8,dp2", "tp8,dp2", "a800x16",
                                 {"--to-nodes", "1,5"})},
+      {"plan_check.txt",
+       plan("gpt3-1.3b", "tp2,dp4", "tp4,dp2", "a800x16", {"--check"})},
+      {"plan_pair.json",
+       plan("gpt3-1.3b", "tp2", "tp4", "cpu-2core", {"-o", "json", "--check"})},
       {"plan_grow.txt",
        plan("gpt3-1.3b", "dp2", "dp3", "cpu-2core", {"--to-nodes", "1-3"})},
       {"plan_files.txt",

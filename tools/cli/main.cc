@@ -1,5 +1,5 @@
-// dynatrain: looks into layouts. Called kubectl-dynatrain it is a plugin of
-// kubectl and calls itself by kubectl's name for it.
+// dynatrain: looks into layouts and transitions. Called kubectl-dynatrain it is
+// a plugin of kubectl and calls itself by kubectl's name for it.
 
 #include <unistd.h>
 
@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   std::ostream out(&buffer);
   const dynatrain::cli::Streams streams = {
       std::cin, out, std::cerr,
-      name == "kubectl-dynatrain" ? "kubectl dynatrain" : "dynatrain"};
+      name == "kubectl-dynatrain" ? "kubectl dynatrain" : "dynatrain",
+      isatty(STDERR_FILENO) == 1};
   const dynatrain::cli::ExitCode code = Run(arguments, streams);
   out.flush();
   if (buffer.error() == 0 || buffer.error() == EPIPE) return code;

@@ -1,9 +1,19 @@
 #include "tools/cli/plan_command.h"
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
+#include "tools/cli/plan_json.h"
 #include "tools/cli/plan_request.h"
+#include "tools/cli/plan_result.h"
 #include "tools/cli/plan_tables.h"
+#include "tools/cli/progress.h"
 #include "transition/preview/preview.h"
+#include "transition/preview/proof.h"
+#include "transition/preview/warnings.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -16,25 +26,45 @@ transition::PreviewOptions OptionsOf(const PlanRequest& request) {
   return options;
 }
 
+absl::StatusOr<PlanResult> MakeResult(const CommandLine& line,
+                                      const Streams& streams) {
+  Progress progress(streams.err, streams.err_is_terminal);
+  progress.Now("reading the layouts");
+  ASSIGN_OR_RETURN(PlanRequest request, LoadPlanRequest(line, streams.in));
+  progress.Now("routing and scheduling");
+  ASSIGN_OR_RETURN(transition::Preview preview,
+                   transition::MakePreview(request.input, request.cluster.model,
+                                           OptionsOf(request)));
+  std::optional<transition::Proof> proof;
+  if (line.Has("check")) {
+    progress.Now("checking all ranks' programs");
+    ASSIGN_OR_RETURN(proof, transition::Prove(request.input, preview),
+                     "--check");
+  }
+  return PlanResult{.request = std::move(request),
+                    .preview = preview,
+                    .warnings = transition::WarningsOf(preview),
+                    .proof = std::move(proof)};
+}
+
 // What is wrong with the command line, or with a file that it names.
 ExitCode CodeOf(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status)
-             ? kBadUsage
-             : kBadInput;
+  return absl::IsNotFound(status) || absl::IsPermissionDenied(status)
+             ? kBadInput
+             : kBadUsage;
 }
 
 }  // namespace
 
 ExitCode RunPlan(const CommandLine& line, const Streams& streams) {
-  const absl::StatusOr<PlanRequest> request = LoadPlanRequest(line, streams.in);
-  if (!request.ok()) {
-    return streams.Fail(CodeOf(request.status()), request.status());
+  const absl::StatusOr<PlanResult> result = MakeResult(line, streams);
+  if (!result.ok()) {
+    return streams.Fail(CodeOf(result.status()), result.status());
   }
-  const absl::StatusOr<transition::Preview> preview = transition::MakePreview(
-      request->input, request->cluster.model, OptionsOf(*request));
-  if (!preview.ok()) return streams.Fail(kBadUsage, preview.status());
-  streams.out << PlanText(*request, *preview);
-  return kDone;
+  const std::string output = line.Get("output", "table");
+  streams.out << (output == "json" ? PlanJson(*result) : PlanText(*result));
+  const bool refused = result->proof.has_value() && !result->proof->holds();
+  return refused ? kRefused : kDone;
 }
 
 }  // namespace dynatrain::cli

@@ -173,21 +173,53 @@ std::string TransferText(const Preview& preview) {
   return text;
 }
 
+std::string WarningsText(const std::vector<transition::Warning>& warnings) {
+  std::string text;
+  for (const transition::Warning& it : warnings) {
+    absl::StrAppend(&text, "warning: ", it.text, " (", it.code, ")\n");
+  }
+  return text.empty() ? "" : absl::StrCat("\n", text);
+}
+
+std::string ProofText(const transition::Proof& proof) {
+  const std::string what =
+      absl::StrCat(Grouped(proof.num_programs), " programs of ",
+                   Grouped(proof.num_operations), " operations on ",
+                   Grouped(proof.num_moves), " regions");
+  if (proof.holds()) {
+    return absl::StrCat(
+        "\nchecked: ", what,
+        ". Every send meets its receive, nobody waits for ever (rendezvous, "
+        "credits of 1 and 4, groups),\n"
+        "each element of the new layout is written once, nothing is read that "
+        "isn't there.\n");
+  }
+  std::string text = absl::StrCat("\nREFUSED by the check of ", what, ":\n");
+  for (const transition::Violation& it : proof.violations) {
+    absl::StrAppend(&text, "  ", it.DebugString(), "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string PlanText(const PlanRequest& request, const Preview& preview) {
-  const bool grouped =
-      request.cluster.execution == transition::Execution::kGrouped;
-  std::string text =
-      absl::StrCat(HeadText(request, preview), "\n", BytesTable(preview), "\n");
+std::string PlanText(const PlanResult& result) {
+  const Preview& preview = result.preview;
+  std::string text = absl::StrCat(HeadText(result.request, preview), "\n",
+                                  BytesTable(preview), "\n");
   if (preview.traffic.total_bytes() == 0) {
     absl::StrAppend(&text, "Nothing moves between ranks.\n\n");
   } else {
     absl::StrAppend(&text, LinkTable(preview), "\n",
-                    ScheduleTable(preview, grouped), TransferText(preview),
-                    "\n");
+                    ScheduleTable(preview, result.grouped()),
+                    TransferText(preview), "\n");
   }
-  return absl::StrCat(text, PauseText(preview.pause));
+  absl::StrAppend(&text, PauseText(preview.pause),
+                  WarningsText(result.warnings));
+  if (result.proof.has_value()) {
+    absl::StrAppend(&text, ProofText(*result.proof));
+  }
+  return text;
 }
 
 }  // namespace dynatrain::cli

@@ -4,15 +4,13 @@
 
 #include <string>
 
-#include "tools/cli/plan_request.h"
-#include "transition/preview/preview.h"
+#include "tools/cli/plan_result.h"
 
 namespace dynatrain::cli {
 
 // What goes where, over which links, in which schedule, and how long training
-// would stand still, with the arithmetic.
-std::string PlanText(const PlanRequest& request,
-                     const transition::Preview& preview);
+// would stand still, with the arithmetic; warnings and what was proved.
+std::string PlanText(const PlanResult& result);
 
 }  // namespace dynatrain::cli
 

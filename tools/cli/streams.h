@@ -16,6 +16,8 @@ struct Streams {
   std::ostream& out;
   std::ostream& err;
   std::string program;  // as the user called it
+  // Whether a person sees `err` at once, so that it may show progress.
+  bool err_is_terminal = false;
 
   // Says what is wrong, on one line.
   ExitCode Fail(ExitCode code, const absl::Status& status) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "transition/plan/regenerate.h"
 #include "transition/plan/route.h"
 #include "transition/plan/routing.h"
 #include "transition/plan/tensor_classes.h"
@@ -18,6 +19,7 @@ struct Kind {
   int first_tensor = 0;
   int state = 0;  // index into PlannedBytes::states
   int64_t item_bytes = 0;
+  bool regenerated = false;
   std::vector<int> tensors;
 };
 
@@ -54,14 +56,17 @@ class Accountant {
   }
 
   void FindKinds() {
-    absl::flat_hash_map<std::tuple<int, int, int64_t>, size_t> index_of;
+    absl::flat_hash_map<std::tuple<int, int, int64_t, bool>, size_t> index_of;
     for (int tensor = 0; tensor < input_.num_tensors(); ++tensor) {
       const int64_t item_bytes = input_.tensor(tensor).item_bytes();
       const int state = state_of_tensor_[tensor];
+      const bool regenerated = input_.MasterOf(tensor) >= 0;
       const auto [it, is_new] = index_of.try_emplace(
-          std::tuple(input_.class_of(tensor), state, item_bytes),
+          std::tuple(input_.class_of(tensor), state, item_bytes, regenerated),
           kinds_.size());
-      if (is_new) kinds_.push_back({tensor, state, item_bytes, {}});
+      if (is_new) {
+        kinds_.push_back({tensor, state, item_bytes, regenerated, {}});
+      }
       kinds_[it->second].tensors.push_back(tensor);
     }
   }
@@ -88,17 +93,38 @@ class Accountant {
     absl::flat_hash_map<int, int64_t> bytes_of_sender;
     for (const Kind& kind : kinds_) {
       const TensorClass& tensor_class = classes.Of(kind.first_tensor);
-      ByteSums sums = KeptAndZero(kind, tensor_class);
-      for (const Demand& demand : tensor_class.incoming) {
-        sums.moved_bytes += AddDemand(kind, demand, bytes_of_sender);
+      ByteSums sums;
+      if (kind.regenerated) {
+        sums = MadeAnew(kind, rank);
+      } else {
+        sums = KeptAndZero(kind, tensor_class);
+        for (const Demand& demand : tensor_class.incoming) {
+          sums.moved_bytes += AddDemand(kind, demand, bytes_of_sender);
+        }
       }
-      sums.target_bytes = sums.kept_bytes + sums.zero_bytes + sums.moved_bytes;
+      sums.target_bytes = sums.kept_bytes + sums.zero_bytes + sums.moved_bytes +
+                          sums.regenerated_bytes;
       bytes_.states[kind.state].sums += sums;
       bytes_.processes[receiver].sums += sums;
     }
     for (const auto& [sender, bytes] : bytes_of_sender) {
       bytes_.flows.push_back({sender, receiver, bytes});
     }
+  }
+
+  ByteSums MadeAnew(const Kind& kind, int rank) const {
+    ByteSums sums;
+    input_.target().layout().ForEachRegionOf(
+        rank, kind.first_tensor, [&](const vps::OwnedRegion& region) {
+          sums.regenerated_bytes +=
+              region.global.num_elements() * kind.item_bytes * Count(kind);
+        });
+    if (sums.regenerated_bytes == 0) return sums;
+    for (const int tensor : kind.tensors) {
+      sums.gathered_bytes +=
+          GatheredBytes(input_, rank, {tensor, input_.MasterOf(tensor)});
+    }
+    return sums;
   }
 
   static ByteSums KeptAndZero(const Kind& kind,
@@ -159,6 +185,8 @@ ByteSums& ByteSums::operator+=(const ByteSums& other) {
   moved_bytes += other.moved_bytes;
   minimal_bytes += other.minimal_bytes;
   zero_bytes += other.zero_bytes;
+  regenerated_bytes += other.regenerated_bytes;
+  gathered_bytes += other.gathered_bytes;
   return *this;
 }
 

@@ -13,8 +13,8 @@
 
 namespace dynatrain::transition {
 
-// Of what target ranks are to hold. Every byte of it is kept, moved or zero, so
-// target_bytes = kept_bytes + moved_bytes + zero_bytes.
+// Of what target ranks are to hold. Every byte of it is kept, moved, zero or
+// made anew, so target_bytes is the sum of these four.
 struct ByteSums {
   int64_t source_bytes = 0;   // held before, over all ranks, with replicas
   int64_t target_bytes = 0;   // held after
@@ -25,6 +25,10 @@ struct ByteSums {
   // above it went twice.
   int64_t minimal_bytes = 0;
   int64_t zero_bytes = 0;  // padding that only the target has
+  // Weights that are cast from their masters, if the input says so
+  // (regenerate.h), and what the ranks then gather for it: no flow has it.
+  int64_t regenerated_bytes = 0;
+  int64_t gathered_bytes = 0;
 
   int64_t copied_bytes() const { return kept_bytes - adopted_bytes; }
 

@@ -104,9 +104,9 @@ TEST(PlannedBytesTest, StatesAddUpToTheirTensors) {
     for (const StateBytes& state : ComputePlannedBytes(input).states) {
       whole -= state.whole_bytes;
       sums += state.sums;
-      EXPECT_EQ(state.sums.target_bytes, state.sums.kept_bytes +
-                                             state.sums.moved_bytes +
-                                             state.sums.zero_bytes);
+      EXPECT_EQ(state.sums.target_bytes,
+                state.sums.kept_bytes + state.sums.moved_bytes +
+                    state.sums.zero_bytes + state.sums.regenerated_bytes);
     }
     EXPECT_EQ(whole, 0);
     EXPECT_EQ(sums.kept_bytes, ComputeByteMatrix(input).kept_bytes);
