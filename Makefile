@@ -1,6 +1,7 @@
 # Everything a person or CI starts. Each target is one script under tools/.
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long oracle lint format demo demo-down cluster-up cluster-down images setup
+PREFIX ?= /usr/local
+.PHONY: help build install test test-long oracle lint format demo demo-down cluster-up cluster-down images setup
 
 help: ## show these targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -11,6 +12,10 @@ setup: ## install and build what this machine lacks (apt, PyPI, Go modules), kep
 build: ## build all C++ targets
 	@tools/setup/all debian abseil bazelrc
 	@bazel build //...
+
+install: ## the tool as dynatrain and kubectl-dynatrain with completions under PREFIX (/usr/local)
+	@tools/setup/all debian abseil bazelrc
+	@PREFIX="$(PREFIX)" tools/setup/install
 
 test: ## what CI runs: lint, build, all tests, direction, a real cluster; ends with "N passed, N failed"
 	@tools/test/run

@@ -186,7 +186,13 @@ std::string Zsh() {
                   "      esac ;;\n"
                   "  esac\n"
                   "}\n"
-                  "compdef _dynatrain dynatrain\n");
+                  // Loaded from a folder of completions, the file is the
+                  // function itself.
+                  "if [ \"$funcstack[1]\" = _dynatrain ]; then\n"
+                  "  _dynatrain \"$@\"\n"
+                  "else\n"
+                  "  compdef _dynatrain dynatrain\n"
+                  "fi\n");
   return text;
 }
 

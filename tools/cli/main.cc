@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/fd_buffer.h"
+#include "tools/cli/kubectl_completion.h"
 #include "tools/cli/run.h"
 #include "tools/cli/streams.h"
 
@@ -30,7 +31,12 @@ int main(int argc, char** argv) {
       std::cin, out, std::cerr,
       name == "kubectl-dynatrain" ? "kubectl dynatrain" : "dynatrain",
       isatty(STDERR_FILENO) == 1};
-  const dynatrain::cli::ExitCode code = Run(arguments, streams);
+  dynatrain::cli::ExitCode code = dynatrain::cli::kDone;
+  if (name == "kubectl_complete-dynatrain") {
+    out << dynatrain::cli::KubectlCompletion(arguments);
+  } else {
+    code = Run(arguments, streams);
+  }
   out.flush();
   if (buffer.error() == 0 || buffer.error() == EPIPE) return code;
   std::cerr << streams.program << ": the output can't be written: "

@@ -1,5 +1,5 @@
 // The tool as a process among others: pipes that close early, full disks, and
-// its completion script in a real bash.
+// its completion scripts in real shells.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,6 +93,68 @@ TEST(ProcessTest, BashCompletesFilesWhateverTheirNames) {
   EXPECT_EQ(Completed("layout job.yaml -d oth"),
             "compopt -o filenames\nother.yaml\n");
   EXPECT_EQ(Completed("layout nothing"), "compopt -o filenames\n");
+}
+
+TEST(ProcessTest, ZshCompletesInARealOne) {
+  EXPECT_EQ(Bash(R"sh(
+    tool=$PWD/tools/cli/dynatrain drive=$PWD/tools/cli/testdata/complete.zsh
+    cd "$(mktemp -d "$TEST_TMPDIR/XXXXXX")"; touch myjob.yaml my-cluster.yaml
+    zsh -f "$drive" "$tool" "dynatrain pl" "dynatrain plan --clus" \
+        "dynatrain plan --cluster=h1" "dynatrain plan --cluster my-c" \
+        "dynatrain plan -m deep" "dynatrain plan --ch" \
+        "dynatrain plan -f myj" "dynatrain layout -o js" \
+        "dynatrain completion fi")sh"),
+            "dynatrain plan \n"
+            "dynatrain plan --cluster=\n"
+            "dynatrain plan --cluster=h100x16 \n"
+            "dynatrain plan --cluster my-cluster.yaml \n"
+            "dynatrain plan -m deepseek-v3 \n"
+            "dynatrain plan --check \n"
+            "dynatrain plan -f myjob.yaml \n"
+            "dynatrain layout -o json \n"
+            "dynatrain completion fish \n");
+}
+
+TEST(ProcessTest, FishCompletesInARealOne) {
+  EXPECT_EQ(Bash(R"sh(
+    tool=$PWD/tools/cli/dynatrain
+    cd "$(mktemp -d "$TEST_TMPDIR/XXXXXX")"; touch myjob.yaml
+    export HOME=$PWD
+    "$tool" completion fish > dynatrain.fish
+    fish --no-config -c "source dynatrain.fish
+      for line in \"dynatrain pl\" \"dynatrain plan --ch\" \
+          \"dynatrain plan -m deep\" \"dynatrain plan --cluster h1\" \
+          \"dynatrain plan -f my\" \"dynatrain layout -o js\"
+        complete -C \$line
+      end" | cut -f1)sh"),
+            "plan\n--check\ndeepseek-v3\nh100x16\nmyjob.yaml\njson\n");
+}
+
+// `make install` of what was built.
+TEST(ProcessTest, InstalledItIsKubectlsPluginAndShellsKnowIt) {
+  const std::string text = Bash(R"sh(
+    export DESTDIR=$(mktemp -d "$TEST_TMPDIR/XXXXXX") PREFIX=/opt/dt
+    BINARY=tools/cli/dynatrain tools/setup/install > "$DESTDIR/said"
+    cat "$DESTDIR/said" | sed "s|$DESTDIR||g"
+    PATH=$DESTDIR/opt/dt/bin:$PATH
+    dynatrain --version
+    kubectl-dynatrain plan --help | grep Usage
+    kubectl-dynatrain plan --help | grep -c "^  kubectl dynatrain plan -"
+    kubectl_complete-dynatrain plan --che
+    (cd "$DESTDIR/opt/dt/share" && find . -type f | sort)
+    zsh -fc "fpath=($DESTDIR/opt/dt/share/zsh/site-functions); whence -v _dynatrain || { autoload -Uz _dynatrain; whence -w _dynatrain; }" | tail -1
+  )sh");
+  EXPECT_EQ(text,
+            "installed /opt/dt/bin/dynatrain, kubectl-dynatrain beside it, and "
+            "completions under /opt/dt/share\n"
+            "dynatrain 0.1.0\n"
+            "Usage: kubectl dynatrain plan [OPTIONS]\n"
+            "4\n"
+            "--check\n:4\n"
+            "./bash-completion/completions/dynatrain\n"
+            "./fish/vendor_completions.d/dynatrain.fish\n"
+            "./zsh/site-functions/_dynatrain\n"
+            "_dynatrain: function\n");
 }
 
 }  // namespace
