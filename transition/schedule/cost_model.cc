@@ -26,37 +26,60 @@ int64_t TurnBytes(const Schedule& schedule, const PortMap& ports) {
   return most / 256 + 1;
 }
 
-}  // namespace
-
-int64_t OrderedNs(const Schedule& schedule, const ClusterModel& cluster,
-                  Lane lane, int64_t slot_bytes) {
+// Calls `simulate` with ports and costs of the lane.
+template <typename T>
+T InOrder(const Schedule& schedule, const ClusterModel& cluster, Lane lane,
+          int64_t slot_bytes,
+          T (*simulate)(const Schedule&, const PortMap&, const OrderCosts&)) {
   const int64_t rate = cluster.PortBytesPerSecond(lane);
   const PortMap ports = cluster.Ports(lane);
   const int64_t turn_slots =
       (TurnBytes(schedule, ports) + slot_bytes - 1) / slot_bytes;
-  const int64_t end_ns = OrderEnd(
+  const auto piece_time = [&](int64_t bytes) {
+    const int64_t slots = (bytes + slot_bytes - 1) / slot_bytes;
+    return TransferNs(bytes, rate) + slots * cluster.figures().message_ns;
+  };
+  return simulate(
       schedule, ports,
-      {.piece_time =
-           [&](int64_t bytes) {
-             const int64_t slots = (bytes + slot_bytes - 1) / slot_bytes;
-             return TransferNs(bytes, rate) +
-                    slots * cluster.figures().message_ns;
-           },
-       .piece_bytes = turn_slots * slot_bytes});
-  return schedule.parcels.empty() ? 0 : end_ns + cluster.LatencyNs(lane);
+      {.piece_time = piece_time, .piece_bytes = turn_slots * slot_bytes});
+}
+
+template <typename T>
+T InGroups(const Schedule& schedule, const ClusterModel& cluster, Lane lane,
+           T (*simulate)(const Schedule&, const PortMap&, const WindowCosts&)) {
+  const int64_t rate = cluster.PortBytesPerSecond(lane);
+  const auto parcel_time = [&](const Parcel& parcel) {
+    return TransferNs(parcel.bytes, rate) + cluster.figures().message_ns;
+  };
+  return simulate(
+      schedule, cluster.Ports(lane),
+      {.parcel_time = parcel_time,
+       .window_time = cluster.figures().group_ns + cluster.LatencyNs(lane)});
+}
+
+}  // namespace
+
+int64_t OrderedNs(const Schedule& schedule, const ClusterModel& cluster,
+                  Lane lane, int64_t slot_bytes) {
+  if (schedule.parcels.empty()) return 0;
+  return InOrder(schedule, cluster, lane, slot_bytes, OrderEnd) +
+         cluster.LatencyNs(lane);
 }
 
 int64_t GroupedNs(const Schedule& schedule, const ClusterModel& cluster,
                   Lane lane) {
-  const int64_t rate = cluster.PortBytesPerSecond(lane);
-  return WindowsEnd(
-      schedule, cluster.Ports(lane),
-      {.parcel_time =
-           [&](const Parcel& parcel) {
-             return TransferNs(parcel.bytes, rate) +
-                    cluster.figures().message_ns;
-           },
-       .window_time = cluster.figures().group_ns + cluster.LatencyNs(lane)});
+  return InGroups(schedule, cluster, lane, WindowsEnd);
+}
+
+std::vector<TransferTime> OrderedTimes(const Schedule& schedule,
+                                       const ClusterModel& cluster, Lane lane,
+                                       int64_t slot_bytes) {
+  return InOrder(schedule, cluster, lane, slot_bytes, OrderTimes);
+}
+
+std::vector<TransferTime> GroupedTimes(const Schedule& schedule,
+                                       const ClusterModel& cluster, Lane lane) {
+  return InGroups(schedule, cluster, lane, WindowTimes);
 }
 
 }  // namespace dynatrain::transition

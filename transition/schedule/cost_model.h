@@ -5,6 +5,7 @@
 #define TRANSITION_SCHEDULE_COST_MODEL_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "transition/schedule/cluster_model.h"
 #include "transition/schedule/schedule.h"
@@ -23,6 +24,16 @@ int64_t OrderedNs(const Schedule& schedule, const ClusterModel& cluster,
 // REQUIRES: as above; schedule.windowed() or no parcels.
 int64_t GroupedNs(const Schedule& schedule, const ClusterModel& cluster,
                   Lane lane);
+
+// When each parcel goes, as the two above say: in the order of the schedule,
+// with slots of a parcel together while nobody else waits for its port. The
+// last one ends at OrderedNs, less one latency, or at GroupedNs. Of a group,
+// all parcels of ranks that wait for one another begin and end together.
+std::vector<TransferTime> OrderedTimes(const Schedule& schedule,
+                                       const ClusterModel& cluster, Lane lane,
+                                       int64_t slot_bytes);
+std::vector<TransferTime> GroupedTimes(const Schedule& schedule,
+                                       const ClusterModel& cluster, Lane lane);
 
 }  // namespace dynatrain::transition
 

@@ -54,6 +54,23 @@ TEST(CostModelTest, EachWindowCostsAGroup) {
             1000 + 500 + 2 * (5 + 107));
 }
 
+TEST(CostModelTest, SaysWhenEachParcelGoes) {
+  using Times = std::vector<TransferTime>;
+  const Parcel first = {0, 2, 0, 1000}, second = {1, 3, 0, 500};
+  const Schedule schedule = {{first, second}, {0}};
+  // On one NIC, in turns of a 256th of 1500 bytes rounded up to slots.
+  EXPECT_EQ(OrderedTimes(schedule, Cluster(1), Lane::kBetween, 1000),
+            (Times{{first, 0, 1005}, {second, 1005, 1510}}));
+  EXPECT_EQ(OrderedTimes(schedule, Cluster(2), Lane::kBetween, 1000),
+            (Times{{first, 0, 1005}, {second, 0, 505}}));
+  EXPECT_EQ(OrderedTimes({{first}}, Cluster(1), Lane::kBetween, 600),
+            (Times{{{0, 2, 0, 600}, 0, 605}, {{0, 2, 600, 400}, 605, 1010}}));
+  EXPECT_EQ(GroupedTimes(schedule, Cluster(1), Lane::kBetween),
+            (Times{{first, 0, 1617}, {second, 0, 1617}}));
+  EXPECT_EQ(GroupedTimes(schedule, Cluster(2), Lane::kBetween),
+            (Times{{first, 0, 1112}, {second, 0, 612}}));
+}
+
 TEST(CostModelTest, NothingTakesNoTime) {
   EXPECT_EQ(OrderedNs({}, Cluster(), Lane::kInside, 1), 0);
   EXPECT_EQ(GroupedNs({}, Cluster(), Lane::kInside), 0);

@@ -138,24 +138,39 @@ std::vector<int64_t> EndTimes(absl::Span<const TransferJob> jobs, int num_ends,
   return Simulation(jobs, num_ends, num_ports, credits).Run();
 }
 
-int64_t OrderEnd(const Schedule& schedule, const PortMap& ports,
-                 const OrderCosts& costs) {
+std::vector<TransferTime> OrderTimes(const Schedule& schedule,
+                                     const PortMap& ports,
+                                     const OrderCosts& costs) {
+  std::vector<TransferTime> pieces;
   std::vector<TransferJob> jobs;
+  pieces.reserve(schedule.parcels.size());
   jobs.reserve(schedule.parcels.size());
   for (const Parcel& parcel : schedule.parcels) {
     for (int64_t done = 0; done < parcel.bytes; done += costs.piece_bytes) {
+      const int64_t bytes = std::min(costs.piece_bytes, parcel.bytes - done);
+      pieces.push_back({.parcel = {parcel.sender, parcel.receiver,
+                                   parcel.offset_bytes + done, bytes}});
       jobs.push_back({.sender = parcel.sender,
                       .receiver = parcel.receiver,
                       .out_port = ports[parcel.sender],
                       .in_port = ports[parcel.receiver],
-                      .duration = costs.piece_time(
-                          std::min(costs.piece_bytes, parcel.bytes - done))});
+                      .duration = costs.piece_time(bytes)});
     }
   }
+  const std::vector<int64_t> ends =
+      EndTimes(jobs, ports.num_ranks(), ports.num_ports, costs.credits);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].begin = ends[i] - jobs[i].duration;
+    pieces[i].end = ends[i];
+  }
+  return pieces;
+}
+
+int64_t OrderEnd(const Schedule& schedule, const PortMap& ports,
+                 const OrderCosts& costs) {
   int64_t last = 0;
-  for (const int64_t end :
-       EndTimes(jobs, ports.num_ranks(), ports.num_ports, costs.credits)) {
-    last = std::max(last, end);
+  for (const TransferTime& piece : OrderTimes(schedule, ports, costs)) {
+    last = std::max(last, piece.end);
   }
   return last;
 }

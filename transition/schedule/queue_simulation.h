@@ -43,9 +43,14 @@ struct OrderCosts {
   int credits = 1;
 };
 
-// When the last piece ends; 0 if there are no parcels.
+// The pieces of all parcels, in the order of the schedule, and when they go.
 // REQUIRES: piece_bytes, credits >= 1; ranks of parcels in
 // [0, ports.num_ranks()).
+std::vector<TransferTime> OrderTimes(const Schedule& schedule,
+                                     const PortMap& ports,
+                                     const OrderCosts& costs);
+
+// When the last piece ends; 0 if there are no parcels. REQUIRES: as above.
 int64_t OrderEnd(const Schedule& schedule, const PortMap& ports,
                  const OrderCosts& costs);
 

@@ -35,6 +35,15 @@ struct Parcel {
   friend bool operator==(const Parcel&, const Parcel&) = default;
 };
 
+// When a parcel, or a part of one, goes: in bytes or nanoseconds, as the model
+// that says so.
+struct TransferTime {
+  Parcel parcel;
+  int64_t begin = 0;
+  int64_t end = 0;
+  friend bool operator==(const TransferTime&, const TransferTime&) = default;
+};
+
 struct Schedule {
   std::vector<Parcel> parcels;
   // Where each window begins in `parcels`, ascending from 0, none empty;
@@ -64,6 +73,9 @@ int MaxWindowOperations(const Schedule& schedule, int num_ranks);
 inline std::ostream& operator<<(std::ostream& out, const Parcel& parcel) {
   return out << parcel.bytes << " B at " << parcel.offset_bytes << " from rank "
              << parcel.sender << " to rank " << parcel.receiver;
+}
+inline std::ostream& operator<<(std::ostream& out, const TransferTime& timed) {
+  return out << timed.parcel << ", " << timed.begin << " to " << timed.end;
 }
 
 }  // namespace dynatrain::transition

@@ -26,8 +26,8 @@ class Windows {
     for (int port = 0; port < map.num_ports; ++port) ports_[port].root = port;
   }
 
-  // Runs one window and returns when it ends.
-  int64_t Run(absl::Span<const Parcel> parcels) {
+  // Runs one window; its parcels are appended to `times`.
+  void Run(absl::Span<const Parcel> parcels, std::vector<TransferTime>& times) {
     touched_.clear();
     for (const Parcel& parcel : parcels) {
       const int out = map_[parcel.sender];
@@ -40,10 +40,12 @@ class Windows {
       Join(out, in);
     }
     for (int port : touched_) GatherAtRoot(port);
-    int64_t end = 0;
-    for (int port : touched_) end = std::max(end, Occupy(port));
+    for (const Parcel& parcel : parcels) {
+      const Port& root = ports_[Root(map_[parcel.sender])];
+      times.push_back({parcel, root.component_start, EndOf(root)});
+    }
+    for (int port : touched_) ports_[port].free_at = EndOf(ports_[Root(port)]);
     for (int port : touched_) Reset(port);
-    return end;
   }
 
  private:
@@ -64,10 +66,8 @@ class Windows {
     root.component_busy = std::max({root.component_busy, port.out, port.in});
   }
 
-  int64_t Occupy(int index) {
-    const Port& root = ports_[Root(index)];
-    return ports_[index].free_at =
-               root.component_start + root.component_busy + costs_.window_time;
+  int64_t EndOf(const Port& root) const {
+    return root.component_start + root.component_busy + costs_.window_time;
   }
 
   void Reset(int index) {
@@ -82,12 +82,23 @@ class Windows {
 
 }  // namespace
 
+std::vector<TransferTime> WindowTimes(const Schedule& schedule,
+                                      const PortMap& ports,
+                                      const WindowCosts& costs) {
+  Windows windows(ports, costs);
+  std::vector<TransferTime> times;
+  times.reserve(schedule.parcels.size());
+  for (int window = 0; window < schedule.num_windows(); ++window) {
+    windows.Run(schedule.window(window), times);
+  }
+  return times;
+}
+
 int64_t WindowsEnd(const Schedule& schedule, const PortMap& ports,
                    const WindowCosts& costs) {
-  Windows windows(ports, costs);
   int64_t end = 0;
-  for (int window = 0; window < schedule.num_windows(); ++window) {
-    end = std::max(end, windows.Run(schedule.window(window)));
+  for (const TransferTime& parcel : WindowTimes(schedule, ports, costs)) {
+    end = std::max(end, parcel.end);
   }
   return end;
 }

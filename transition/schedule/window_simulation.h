@@ -4,6 +4,7 @@
 #define TRANSITION_SCHEDULE_WINDOW_SIMULATION_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "transition/schedule/port_map.h"
@@ -19,10 +20,16 @@ struct WindowCosts {
   int64_t window_time = 0;
 };
 
-// When the last window ends. Ports that parcels of a window join, directly or
+// When each parcel goes: all that a component has in a window goes from its
+// start to its end. Ports that parcels of a window join, directly or
 // through others, are a component: it starts when the last of its ports is done
 // with earlier windows, and ends on all of them together.
 // REQUIRES: schedule.windowed() or no parcels.
+std::vector<TransferTime> WindowTimes(const Schedule& schedule,
+                                      const PortMap& ports,
+                                      const WindowCosts& costs);
+
+// When the last window ends; 0 if there are none. REQUIRES: as above.
 int64_t WindowsEnd(const Schedule& schedule, const PortMap& ports,
                    const WindowCosts& costs);
 
