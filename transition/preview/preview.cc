@@ -108,6 +108,7 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
                  .traffic = std::move(traffic),
                  .loads = std::move(loads),
                  .schedule = std::move(schedule),
+                 .slot_bytes = options.schedule.slot_bytes,
                  .transfer_ns = transfer_ns,
                  .pause = std::move(pause)};
 }

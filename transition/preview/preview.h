@@ -49,6 +49,7 @@ struct Preview {
   Traffic traffic;
   LinkLoads loads;
   ScheduleChoice schedule;  // with the lower bounds
+  int64_t slot_bytes = 0;   // in which ordered schedules go
   // The longer lane of the schedule.
   int64_t transfer_ns = 0;
   Cost pause;

@@ -1,0 +1,50 @@
+#include "transition/preview/timeline.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/random_seed.h"
+#include "gtest/gtest.h"
+#include "transition/plan/random_pair.h"
+#include "transition/preview/preview.h"
+
+namespace dynatrain::transition {
+namespace {
+
+// Whatever moves is there, and takes as long as the preview says.
+TEST(Timeline, EndsWhenThePreviewSays) {
+  std::mt19937_64 random = TestRandom();
+  for (int i = 0; i < 200; ++i) {
+    const ClusterModel cluster =
+        *ClusterModel::Create({.num_nodes = 6,
+                               .ranks_per_node = 4,
+                               .nics_per_node = i % 3 == 0 ? 2 : 4,
+                               .inside_bytes_per_second = 10'000'000,
+                               .nic_bytes_per_second = 1'000'000});
+    PreviewOptions options;
+    options.schedule.execution =
+        i % 2 == 0 ? Execution::kOrdered : Execution::kGrouped;
+    const PairCase pair = RandomPair(random);
+    const Preview preview = *MakePreview(*MakeInput(pair), cluster, options);
+    int64_t bytes = 0;
+    for (const LaneTimeline& timeline : TimelinesOf(preview)) {
+      int64_t end = 0;
+      for (const TransferTime& transfer : timeline.transfers) {
+        ASSERT_LT(transfer.begin, transfer.end);
+        end = std::max(end, transfer.end);
+        bytes += transfer.parcel.bytes;
+      }
+      if (timeline.transfers.empty()) {
+        ASSERT_EQ(timeline.ns, 0);
+      } else if (timeline.grouped) {
+        ASSERT_EQ(timeline.ns, end);
+      } else {
+        ASSERT_EQ(timeline.ns, end + cluster.LatencyNs(timeline.lane));
+      }
+    }
+    ASSERT_EQ(bytes, preview.traffic.total_bytes()) << pair;
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::transition
