@@ -14,6 +14,7 @@
 #include "absl/flags/usage_config.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "agent/client/client.h"
 #include "base/status_macros.h"
 #include "operator/driver/driver.h"
@@ -45,6 +46,9 @@ ABSL_FLAG(std::string, health_address, ":8081",
 ABSL_FLAG(absl::Duration, api_timeout, absl::Seconds(15),
           "a request to the API server takes at most this, with all attempts");
 ABSL_FLAG(int, workers, 4, "how many jobs are looked at at once");
+ABSL_FLAG(absl::Duration, stand_aside, absl::Minutes(1),
+          "for so long this operator is silent about a job that another one "
+          "took over; then it ends, to begin anew: the other may be gone");
 ABSL_FLAG(std::string, log_level, "info", "debug, info, warn or error");
 ABSL_FLAG(std::vector<std::string>, failpoint, {},
           "for fault tests: comma-separated PLACE=kill or PLACE=stop, each "
@@ -119,6 +123,9 @@ absl::StatusOr<FailPoints> FailPointsOfFlags() {
   return FailPoints::Create(specs);
 }
 
+// To ourselves: the process is to end, and be started again.
+constexpr int kBeginAnew = SIGUSR1;
+
 absl::StatusOr<DriverOptions> OptionsOfFlags() {
   DriverOptions options;
   options.self = {.name = HostName(),
@@ -126,6 +133,8 @@ absl::StatusOr<DriverOptions> OptionsOfFlags() {
                   .agent_port = absl::GetFlag(FLAGS_agent_port)};
   options.ns = absl::GetFlag(FLAGS_namespace);
   options.workers = absl::GetFlag(FLAGS_workers);
+  options.stand_aside = absl::GetFlag(FLAGS_stand_aside);
+  options.begin_anew = [] { kill(getpid(), kBeginAnew); };
   if (options.self.agent_image.empty()) {
     return absl::InvalidArgumentError("--agent-image is required");
   }
@@ -137,6 +146,11 @@ absl::StatusOr<DriverOptions> OptionsOfFlags() {
     return absl::InvalidArgumentError(
         absl::StrCat("--workers ", options.workers, " should be at least 1"));
   }
+  if (options.stand_aside <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stand-aside ", absl::FormatDuration(options.stand_aside),
+        " should be more than 0"));
+  }
   ASSIGN_OR_RETURN(options.fail_points, FailPointsOfFlags());
   return options;
 }
@@ -146,7 +160,15 @@ absl::StatusOr<CredentialSources> Sources() {
   return path.empty() ? InClusterSources() : LoadKubeconfig(path);
 }
 
-// Runs until SIGTERM or SIGINT. REQUIRES: both are blocked in all threads.
+sigset_t EndSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGTERM, SIGINT, kBeginAnew}) sigaddset(&signals, signal);
+  return signals;
+}
+
+// Runs until SIGTERM or SIGINT, or until a job was another operator's for too
+// long (kAborted). REQUIRES: EndSignals() are blocked in all threads.
 absl::Status Run() {
   RETURN_IF_ERROR(SetUpLog());
   ASSIGN_OR_RETURN(DriverOptions options, OptionsOfFlags());
@@ -163,21 +185,21 @@ absl::Status Run() {
                                        [&driver] { return driver.ready(); }));
   spdlog::info("msg=\"started\" name={} health_port={}", HostName(),
                health->port());
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = EndSignals();
   int signal = 0;
   sigwait(&signals, &signal);
+  if (signal == kBeginAnew) {
+    return absl::AbortedError(
+        absl::StrCat("another operator took a job ",
+                     absl::FormatDuration(absl::GetFlag(FLAGS_stand_aside)),
+                     " ago and may be gone: start this one again"));
+  }
   spdlog::info("msg=\"ending\" signal={}", signal);
   return absl::OkStatus();
 }
 
 void BlockEndSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = EndSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   // A peer that goes away is an error code, not the end of the process.
   signal(SIGPIPE, SIG_IGN);
@@ -195,7 +217,7 @@ int main(int argc, char** argv) {
   dynatrain::control::BlockEndSignals();
   const absl::Status status = dynatrain::control::Run();
   if (status.ok()) return EXIT_SUCCESS;
-  spdlog::error("msg=\"can't run\" error=\"{}\"",
+  spdlog::error("msg=\"can't go on\" error=\"{}\"",
                 dynatrain::control::LogText(status));
   return EXIT_FAILURE;
 }

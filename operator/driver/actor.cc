@@ -256,7 +256,7 @@ absl::Status Actor::Do(const RequeueAfter& requeue) {
 
 absl::Status Actor::Do(const StandDown& stand_down) {
   spdlog::error("msg=\"deposed\" {} by_term={}", Log(), stand_down.term);
-  runtime_.deposed = true;
+  runtime_.deposed_since = absl::Now();
   runtime_.Connect({});
   return absl::OkStatus();
 }

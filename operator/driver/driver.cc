@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "operator/driver/pod_view.h"
 #include "operator/kube/log_text.h"
@@ -127,7 +128,10 @@ absl::Status Driver::Round(const std::string& key, const std::string& uid,
                            const SharedJson& job) {
   const auto [ns, name] = Split(key);
   JobRuntime& runtime = RuntimeOf(key, uid);
-  if (runtime.deposed) return absl::OkStatus();
+  if (runtime.deposed_since) {
+    StandAside(key, uid, job, runtime);
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(
       const Snapshot snapshot,
       Observe(options_.self, job, ns, name, pods_.cache().All(key), runtime));
@@ -135,16 +139,35 @@ absl::Status Driver::Round(const std::string& key, const std::string& uid,
     Drop(uid);
     return absl::OkStatus();
   }
+  const std::vector<Action> actions = decide_(snapshot);
+  spdlog::debug("msg=\"round\" job={} version={} actions={}", key,
+                snapshot.job.metadata.resource_version, actions.size());
   const RoundResult result = Act({.client = client_,
                                   .jobs = &jobs_,
                                   .pods = &pods_,
                                   .events = &events_,
                                   .fail_points = &options_.fail_points},
-                                 job, snapshot, decide_(snapshot), runtime);
+                                 job, snapshot, actions, runtime);
+  if (runtime.deposed_since) StandAside(key, uid, job, runtime);
   if (result.requeue_after < absl::InfiniteDuration()) {
     queue_.AddAfter(key, result.requeue_after);
   }
   return result.status;
+}
+
+void Driver::StandAside(const std::string& key, const std::string& uid,
+                        const SharedJson& job, const JobRuntime& runtime) {
+  if (job == nullptr && pods_.cache().All(key).empty()) {
+    Drop(uid);
+    return;
+  }
+  const absl::Duration left =
+      *runtime.deposed_since + options_.stand_aside - absl::Now();
+  if (left > absl::ZeroDuration()) {
+    queue_.AddAfter(key, left);
+  } else {
+    options_.begin_anew();
+  }
 }
 
 JobRuntime& Driver::RuntimeOf(const std::string& key, const std::string& uid) {

@@ -20,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "operator/driver/actor.h"
 #include "operator/driver/fail_points.h"
 #include "operator/driver/job_key.h"
@@ -36,6 +37,11 @@ struct DriverOptions {
   OperatorIdentity self;
   std::string ns;  // empty: all namespaces
   int workers = 4;
+  // For so long this operator is silent about a job that another one took; then
+  // `begin_anew` is called, by a worker, and again as long as nothing changes.
+  // The other one may be gone by then, and only a new process takes a new term.
+  absl::Duration stand_aside = absl::Minutes(1);
+  std::function<void()> begin_anew = [] {};
   FailPoints fail_points;
   InformerOptions informer;
 };
@@ -63,6 +69,9 @@ class Driver {
   std::set<std::string> UidsOf(const std::string& key, const SharedJson& job);
   absl::Status Round(const std::string& key, const std::string& uid,
                      const SharedJson& job);
+  // What is left to do for a job that another operator has: wait.
+  void StandAside(const std::string& key, const std::string& uid,
+                  const SharedJson& job, const JobRuntime& runtime);
   JobRuntime& RuntimeOf(const std::string& key, const std::string& uid);
   void Drop(const std::string& uid);
 

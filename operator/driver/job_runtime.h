@@ -54,8 +54,9 @@ class JobRuntime {
 
   // This process's term; 0 before it took one.
   uint64_t term = 0;
-  // Another operator has the job: this one says and writes nothing more.
-  bool deposed = false;
+  // Since when another operator is known to have the job: this one says and
+  // writes nothing more.
+  std::optional<absl::Time> deposed_since;
   std::optional<CreateError> create_error;
 
  private:

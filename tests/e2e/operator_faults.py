@@ -56,7 +56,7 @@ def scale(cluster: Cluster, replicas: int) -> None:
 def begin_anew(cluster: Cluster) -> None:
     """One new operator instead of all that there are.
 
-    From two, a scale to one leaves the older process; if it was deposed it stays silent for its jobs, so nobody would end them.
+    From two, a scale to one leaves the older process; if it was deposed nobody would end its jobs for a minute.
     """
     scale(cluster, 0)
     _rolled_out(cluster)

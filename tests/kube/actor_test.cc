@@ -267,7 +267,7 @@ TEST_F(ActorTest, TheSoonestRequeueCounts) {
 TEST_F(ActorTest, ADeposedOperatorLetsGoOfTheAgents) {
   ConnectAgents(1);
   EXPECT_TRUE(Do({StandDown{9}}).status.ok());
-  EXPECT_TRUE(runtime_.deposed);
+  EXPECT_TRUE(runtime_.deposed_since.has_value());
   EXPECT_EQ(runtime_.Link(0, Target(0).address), nullptr);
 }
 

@@ -128,6 +128,12 @@ class World:
     def scale(self, replicas: int, name: str = "gpt") -> None:
         self.kube.call("PATCH", f"{self.path(name)}/scale", {"spec": {"replicas": replicas}}, "application/merge-patch+json")
 
+    def mark(self, name: str = "gpt") -> str:
+        """Writes something to the job that means nothing; the version that it has then."""
+        body = {"metadata": {"annotations": {"test/mark": self.version(name)}}}
+        marked = self.kube.call("PATCH", self.path(name), body, "application/merge-patch+json")
+        return str(marked["metadata"]["resourceVersion"])
+
     def delete(self, path: str) -> None:
         self.kube.call("DELETE", path)
 
