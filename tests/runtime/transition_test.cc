@@ -59,6 +59,13 @@ TEST(TransitionTest, FiftyRandomPairsThereAndBack) {
 
 // Threads, descriptors and memory of process 0 after each of 50 transitions
 // between two layouts in which it has a part.
+// The address sanitizer holds freed memory back for a while.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int64_t kMayGrowKib = 256 << 10;  // its quarantine
+#else
+constexpr int64_t kMayGrowKib = 4 << 10;
+#endif
+
 TEST(TransitionTest, FiftyInARowLeaveThreadsDescriptorsAndMemoryFlat) {
   TestJob job(4);
   const std::string manifest = R"({"version":1,"tensors":[
@@ -82,7 +89,7 @@ TEST(TransitionTest, FiftyInARowLeaveThreadsDescriptorsAndMemoryFlat) {
   }
   const int64_t grown = counts[49].at("rss_kib").get<int64_t>() -
                         counts[10].at("rss_kib").get<int64_t>();
-  EXPECT_LT(grown, 4096) << "KiB in 39 transitions";
+  EXPECT_LT(grown, kMayGrowKib) << "KiB in 39 transitions";
 }
 
 TEST(TransitionTest, CancelBeforeGoKeepsThePreparationAndTheNextGoWorks) {
