@@ -165,6 +165,31 @@ Command Plan() {
             .value = "NODES",
             .help = "nodes that it is to run on; they may be the same, others\n"
                     "or some of both"},
+           {.name = "mode",
+            .letter = "",
+            .value = "MODE",
+            .help =
+                "safe: the old state stays until commit; tight: memory is\n"
+                "given back on the way; auto (the default): safe if it fits",
+            .completes = Completes::kChoices,
+            .choices = {"auto", "safe", "tight"}},
+           {.name = "memory",
+            .letter = "",
+            .value = "GIB",
+            .help =
+                "of one rank, for old and new state; default: the cluster's"},
+           {.name = "budget",
+            .letter = "",
+            .value = "MIB",
+            .help = "what tight may use beyond the larger of the two states,\n"
+                    "64 or more; default 256"},
+           {.name = "free-by",
+            .letter = "",
+            .value = "UNIT",
+            .help = "what can be given back by itself: extents (the default;\n"
+                    "arenas), tensors or buffers",
+            .completes = Completes::kChoices,
+            .choices = {"extents", "tensors", "buffers"}},
            Output({"table", "json"},
                   "table for people (the default), json: all of it, with\n"
                   "units in the names (docs/plan.md)"),

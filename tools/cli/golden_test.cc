@@ -5,62 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/cli/exit_code.h"
-#include "tools/cli/run.h"
-#include "tools/cli/streams.h"
+#include "tools/cli/golden_testutil.h"
 
 namespace dynatrain::cli {
 namespace {
-
-constexpr char kData[] = "tools/cli/testdata/";
-
-using Words = std::vector<std::string>;
-
-std::string FileText(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-struct Outcome {
-  ExitCode code;
-  std::string out;
-  std::string err;
-};
-
-Outcome RunWords(const Words& words, const std::string& input = "") {
-  std::stringstream in(input), out, err;
-  const ExitCode code =
-      Run(words, {in, out, err, "dynatrain", /*err_is_terminal=*/false});
-  return {code, out.str(), err.str()};
-}
-
-// `bazel run` says where the sources are; `bazel test` doesn't.
-void ExpectGolden(const std::string& text, const std::string& path) {
-  const char* sources = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  if (sources != nullptr) {
-    std::ofstream(absl::StrCat(sources, "/", path)) << text;
-    return;
-  }
-  EXPECT_EQ(text, FileText(path))
-      << path << "; if it is meant: bazel run //tools/cli:golden_test";
-}
-
-std::string Data(const std::string& name) { return absl::StrCat(kData, name); }
-
-struct Golden {
-  const char* file;
-  Words words;
-};
 
 std::vector<Golden> Goldens() {
   const std::string dense = Data("dense.yaml"), experts = Data("experts.yaml"),
@@ -99,87 +53,6 @@ std::vector<Golden> Goldens() {
         "decoder.layers.2.mlp.experts.3.linear_fc1.weight[20,1]", "-s",
         "exp_avg"}},
   };
-}
-
-// `dynatrain plan` of the cases that people would try first, and odd ones.
-std::vector<Golden> PlanGoldens() {
-  const auto plan = [](const char* model, const char* from, const char* to,
-                       const char* cluster, Words more = {}) {
-    Words words = {"plan", "-m", model, "-f", from, "-t", to, "-c", cluster};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
-  return {
-      {"plan_70b.txt",
-       plan("llama2-70b", "tp8,pp4,dp4", "tp4,pp8,dp4", "a800x16")},
-      {"plan_235b.txt",
-       plan("qwen3-235b-a22b", "tp4,pp8,dp4,ep8,etp1,first11,last11",
-            "tp2,pp8,dp8,ep16,etp1,first11,last11", "a800x16-8nic")},
-      {"plan_deepseek.txt", plan("deepseek-v3", "pp16,dp8,ep8,last1",
-                                 "pp8,dp16,ep16,last5", "h100x16")},
-      {"plan_same.txt",
-       plan("llama2-7b", "tp2,pp2,dp2", "dp2,pp2,tp2", "h100x16")},
-      {"plan_migrate.txt", plan("llama2-7b", "tp8,dp2", "tp8,dp2", "a800x16",
-                                {"--to-nodes", "1,5"})},
-      {"plan_check.txt",
-       plan("gpt3-1.3b", "tp2,dp4", "tp4,dp2", "a800x16", {"--check"})},
-      {"plan_pair.json",
-       plan("gpt3-1.3b", "tp2", "tp4", "cpu-2core", {"-o", "json", "--check"})},
-      {"plan_grow.txt",
-       plan("gpt3-1.3b", "dp2", "dp3", "cpu-2core", {"--to-nodes", "1-3"})},
-      {"plan_files.txt",
-       {"plan", "-f", Data("dense.yaml"), "-t", Data("dense_wide.yaml"), "-c",
-        "cpu-2core"}},
-  };
-}
-
-TEST(GoldenTest, PlansAreWhatTheyWere) {
-  for (const Golden& golden : PlanGoldens()) {
-    const Outcome outcome = RunWords(golden.words);
-    EXPECT_EQ(outcome.code, kDone) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    ExpectGolden(outcome.out, Data(golden.file));
-  }
-}
-
-TEST(GoldenTest, ErrorsOfPlansNameTheOptionAndWhatIsPossible) {
-  const Words job = {"plan", "-m", "llama2-70b", "-c", "a800x16"};
-  const std::vector<Words> wrong = {
-      {},
-      {"-f", "tp8"},
-      {"-f", "tp8,pp4,dp4", "-t", "tp7,pp4,dp4"},
-      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp8"},
-      {"-f", "tp8,pp3,dp4", "-t", "tp8,pp4,dp4"},
-      {"-f", "tp8,pp4,dp4", "-t", "tp8,qp4,dp4"},
-      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp"},
-      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp4,ep2"},
-      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--to-nodes", "14-16"},
-      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--to-nodes", "13-15"},
-      {"-f", "tp8,pp4", "-t", "tp8,pp4", "-s", "bf16"},
-      {"-f", "nowhere.yaml", "-t", "tp8,pp4"},
-      {"-f", "-", "-t", "-"},
-      {"-f", "tp8,pp4", "-t", "tools/cli/testdata/dense.yaml"},
-  };
-  std::string text;
-  const auto add = [&](const Words& words) {
-    const Outcome outcome = RunWords(words);
-    EXPECT_EQ(outcome.out, "");
-    absl::StrAppend(&text, "$ dynatrain ", absl::StrJoin(words, " "), "\n",
-                    outcome.err, "exit code ", outcome.code, "\n\n");
-  };
-  for (const Words& more : wrong) {
-    Words words = job;
-    words.insert(words.end(), more.begin(), more.end());
-    add(words);
-  }
-  add({"plan", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
-  add({"plan", "-m", "lama2-70b", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
-  add({"plan", "-m", "no/config.json", "-f", "tp8", "-t", "tp4", "-c",
-       "a800x16"});
-  add({"plan", "-m", "llama2-7b", "-f", "tp8", "-t", "tp4", "-c", "a80x16"});
-  add({"plan", "-m", "llama2-7b", "-f", "tp8", "-t", "tp4", "-c",
-       Data("dense.yaml")});
-  ExpectGolden(text, Data("plan_errors.txt"));
 }
 
 TEST(GoldenTest, OutputsAreWhatTheyWere) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
@@ -23,7 +24,18 @@ transition::PreviewOptions OptionsOf(const PlanRequest& request) {
   options.schedule.execution = request.cluster.execution;
   options.pause = request.cluster.pause;
   options.place_of_process = request.places;
+  options.staging = request.staging;
   return options;
+}
+
+// Without stages and memory where there is too much to stage.
+absl::StatusOr<transition::Preview> PreviewOf(const PlanRequest& request) {
+  transition::PreviewOptions options = OptionsOf(request);
+  absl::StatusOr<transition::Preview> preview =
+      transition::MakePreview(request.input, request.cluster.model, options);
+  if (!absl::IsOutOfRange(preview.status())) return preview;
+  options.staging.reset();
+  return transition::MakePreview(request.input, request.cluster.model, options);
 }
 
 absl::StatusOr<PlanResult> MakeResult(const CommandLine& line,
@@ -31,24 +43,25 @@ absl::StatusOr<PlanResult> MakeResult(const CommandLine& line,
   Progress progress(streams.err, streams.err_is_terminal);
   progress.Now("reading the layouts");
   ASSIGN_OR_RETURN(PlanRequest request, LoadPlanRequest(line, streams.in));
-  progress.Now("routing and scheduling");
-  ASSIGN_OR_RETURN(transition::Preview preview,
-                   transition::MakePreview(request.input, request.cluster.model,
-                                           OptionsOf(request)));
+  progress.Now("routing, scheduling and staging");
+  ASSIGN_OR_RETURN(transition::Preview preview, PreviewOf(request));
   std::optional<transition::Proof> proof;
   if (line.Has("check")) {
     progress.Now("checking all ranks' programs");
     ASSIGN_OR_RETURN(proof, transition::Prove(request.input, preview),
                      "--check");
   }
+  std::vector<transition::Warning> warnings = transition::WarningsOf(preview);
   return PlanResult{.request = std::move(request),
-                    .preview = preview,
-                    .warnings = transition::WarningsOf(preview),
+                    .preview = std::move(preview),
+                    .warnings = std::move(warnings),
                     .proof = std::move(proof)};
 }
 
-// What is wrong with the command line, or with a file that it names.
+// What is wrong: memory is too small or the world too large, a file, or the
+// command line.
 ExitCode CodeOf(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status)) return kRefused;
   return absl::IsNotFound(status) || absl::IsPermissionDenied(status)
              ? kBadInput
              : kBadUsage;

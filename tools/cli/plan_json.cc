@@ -172,6 +172,35 @@ Json PauseJson(const transition::Cost& pause) {
   return {{"ns", pause.ns()}, {"parts", std::move(parts)}};
 }
 
+Json MemoryJson(const PlanResult& result) {
+  const transition::Staging& staging = *result.preview.staging;
+  const transition::StagePlan& plan = staging.plan;
+  Json stages = Json::array();
+  for (size_t i = 0; i < plan.stages.size(); ++i) {
+    stages.push_back({{"moved_bytes", staging.schedules[i].bounds.bytes},
+                      {"ns", staging.schedules[i].ns}});
+  }
+  Json ranks = Json::array();
+  for (size_t i = 0; i < plan.ranks.size(); ++i) {
+    const transition::RankPeak& it = plan.ranks[i];
+    ranks.push_back({{"rank", result.preview.place_of_process[i]},
+                     {"source_bytes", it.source_bytes},
+                     {"target_bytes", it.target_bytes},
+                     {"adopted_bytes", it.adopted_bytes},
+                     {"safe_bytes", it.safe_bytes},
+                     {"peak_bytes", it.peak_bytes}});
+  }
+  return {{"mode", StageModeName(plan.mode)},
+          {"limit_bytes", plan.options.limit_bytes},
+          {"budget_bytes", plan.options.budget_bytes},
+          {"peak_bytes", plan.PeakBytes()},
+          {"smallest_limit_bytes", plan.smallest_limit_bytes},
+          {"smallest_budget_bytes", plan.smallest_budget_bytes},
+          {"proved_smallest", plan.proved_smallest},
+          {"stages", std::move(stages)},
+          {"ranks", std::move(ranks)}};
+}
+
 Json WarningsJson(const std::vector<transition::Warning>& warnings) {
   Json list = Json::array();
   for (const transition::Warning& it : warnings) {
@@ -216,6 +245,7 @@ std::string PlanJson(const PlanResult& result) {
       {"pause", PauseJson(preview.pause)},
       {"warnings", WarningsJson(result.warnings)},
   };
+  if (preview.staging.has_value()) json["memory"] = MemoryJson(result);
   if (result.proof.has_value()) json["check"] = CheckJson(*result.proof);
   // Texts of a user may have bytes that are not UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,10 +1,14 @@
 #include "tools/cli/plan_request.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -26,6 +30,7 @@ namespace {
 using transition::ClusterModel;
 using transition::PlanInput;
 using transition::Process;
+using transition::StagingOptions;
 using transition::World;
 using Json = nlohmann::json;
 
@@ -155,6 +160,47 @@ std::vector<int> PlacesOf(const PlanInput& input) {
   return places;
 }
 
+// The place of the option's value among its choices.
+template <typename Enum>
+Enum ChoiceOf(const CommandLine& line, const std::string& option,
+              const std::vector<std::string>& choices) {
+  const auto it =
+      std::find(choices.begin(), choices.end(), line.Get(option, choices[0]));
+  return static_cast<Enum>(it - choices.begin());
+}
+
+// A number of `unit` bytes.
+absl::StatusOr<int64_t> BytesOption(const CommandLine& line,
+                                    const std::string& option, int64_t unit,
+                                    int64_t otherwise) {
+  if (!line.Has(option)) return otherwise;
+  constexpr double kMost = 1e6;
+  double value = 0;
+  if (!absl::SimpleAtod(line.Get(option), &value) || !(value > 0) ||
+      value > kMost) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", option, ": \"", absl::CHexEscape(line.Get(option)),
+                     "\" is not a number above 0 and up to ", kMost));
+  }
+  return std::llround(value * static_cast<double>(unit));
+}
+
+absl::StatusOr<StagingOptions> StagingOf(const CommandLine& line,
+                                         const api::ClusterFile& cluster) {
+  StagingOptions options;
+  options.stages.mode =
+      ChoiceOf<transition::StageMode>(line, "mode", {"auto", "safe", "tight"});
+  options.granularity = ChoiceOf<transition::Granularity>(
+      line, "free-by", {"extents", "tensors", "buffers"});
+  ASSIGN_OR_RETURN(
+      options.stages.limit_bytes,
+      BytesOption(line, "memory", int64_t{1} << 30, cluster.rank_memory_bytes));
+  ASSIGN_OR_RETURN(options.stages.budget_bytes,
+                   BytesOption(line, "budget", int64_t{1} << 20,
+                               options.stages.budget_bytes));
+  return options;
+}
+
 }  // namespace
 
 absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
@@ -163,6 +209,7 @@ absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
   const std::string cluster_name = line.Get("cluster");
   ASSIGN_OR_RETURN(const api::ClusterFile cluster,
                    ReadCluster(cluster_name, in));
+  ASSIGN_OR_RETURN(const StagingOptions staging, StagingOf(line, cluster));
   const int max_ranks = cluster.model.num_ranks();
   const int per_node = cluster.model.figures().ranks_per_node;
   ASSIGN_OR_RETURN(api::LoadedLayout from,
@@ -189,7 +236,8 @@ absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
       .cluster_name = cluster_name,
       .cluster = cluster,
       .input = std::move(input),
-      .places = std::move(places)};
+      .places = std::move(places),
+      .staging = staging};
 }
 
 }  // namespace dynatrain::cli

@@ -11,6 +11,7 @@
 #include "api/cluster_file/cluster_file.h"
 #include "tools/cli/command_line.h"
 #include "transition/plan/plan_input.h"
+#include "transition/preview/staging.h"
 
 namespace dynatrain::cli {
 
@@ -30,6 +31,7 @@ struct PlanRequest {
   transition::PlanInput input;
   // Of the processes, by union index: ranks of the cluster.
   std::vector<int> places;
+  transition::StagingOptions staging;  // its limit is 0 if memory is unknown
 };
 
 // Errors begin with the option or the path of the file. kInvalidArgument and

@@ -148,6 +148,31 @@ std::string ScheduleTable(const Preview& preview, bool grouped) {
   return table.Text();
 }
 
+// What the rank with the highest peak needs, and in which stages.
+std::string MemoryText(const transition::Staging& staging) {
+  const transition::StagePlan& plan = staging.plan;
+  const auto higher = [](const transition::RankPeak& a,
+                         const transition::RankPeak& b) {
+    return a.peak_bytes < b.peak_bytes;
+  };
+  const transition::RankPeak peak =
+      *std::max_element(plan.ranks.begin(), plan.ranks.end(), higher);
+  const auto gib = [](int64_t bytes) {
+    return absl::StrFormat(
+        "%.4g GiB", static_cast<double>(bytes) / static_cast<double>(1 << 30));
+  };
+  std::string text = absl::StrCat(
+      "memory  ", gib(peak.peak_bytes), " at most on a rank (old state ",
+      gib(peak.source_bytes), ", new ", gib(peak.target_bytes), "), ",
+      StageModeName(plan.mode), " mode, ", Grouped(plan.stages.size()),
+      plan.stages.size() == 1 ? " stage" : " stages");
+  if (plan.options.limit_bytes > 0) {
+    absl::StrAppend(&text, ", of ", gib(plan.options.limit_bytes));
+  }
+  return absl::StrCat(text, "; tight mode needs ",
+                      gib(plan.smallest_limit_bytes), "\n");
+}
+
 std::string PauseText(const Cost& pause) {
   TextTable table({{""}, {"", Align::kRight}, {""}});
   for (const CostTerm& term : pause.terms) {
@@ -213,6 +238,9 @@ std::string PlanText(const PlanResult& result) {
     absl::StrAppend(&text, LinkTable(preview), "\n",
                     ScheduleTable(preview, result.grouped()),
                     TransferText(preview), "\n");
+  }
+  if (preview.staging.has_value()) {
+    absl::StrAppend(&text, MemoryText(*preview.staging), "\n");
   }
   absl::StrAppend(&text, PauseText(preview.pause),
                   WarningsText(result.warnings));

@@ -78,7 +78,7 @@ TEST(ProcessTest, BashCompletesCommandsOptionsAndTheirValues) {
   EXPECT_EQ(Completed("layout --rank o"), "") << "ranks are no files";
   EXPECT_EQ(Completed("completion z"), "zsh\n");
   EXPECT_EQ(Completed("plan --ch"), "--check\n");
-  EXPECT_EQ(Completed("plan --check --fr"), "--from\n--from-nodes\n");
+  EXPECT_EQ(Completed("plan --check --from"), "--from\n--from-nodes\n");
   EXPECT_EQ(Completed("plan -m llama2-7"),
             "compopt -o filenames\nllama2-7b\nllama2-70b\n");
   EXPECT_EQ(Completed("plan --cluster my"),

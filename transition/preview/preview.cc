@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/preview/placed_traffic.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -58,17 +59,6 @@ absl::StatusOr<std::vector<int>> PlacesOf(const PlanInput& input,
   return places;
 }
 
-absl::StatusOr<Traffic> TrafficAmong(const std::vector<int>& places,
-                                     const std::vector<Flow>& flows) {
-  std::vector<Flow> placed;
-  placed.reserve(flows.size());
-  for (const Flow& flow : flows) {
-    placed.push_back({places[flow.sender], places[flow.receiver], flow.bytes});
-  }
-  const int num_ranks = 1 + *std::max_element(places.begin(), places.end());
-  return Traffic::Create(num_ranks, std::move(placed));
-}
-
 PauseWork WorkOf(const PlannedBytes& bytes, int64_t transfer_ns) {
   PauseWork work = {.transfer_ns = transfer_ns};
   for (const ProcessBytes& process : bytes.processes) {
@@ -92,11 +82,17 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
   RETURN_IF_ERROR(CheckPauseFigures(options.pause));
   ASSIGN_OR_RETURN(std::vector<int> places, PlacesOf(input, cluster, options));
   PlannedBytes bytes = ComputePlannedBytes(input);
-  ASSIGN_OR_RETURN(Traffic traffic, TrafficAmong(places, bytes.flows));
+  ASSIGN_OR_RETURN(Traffic traffic, PlacedTraffic(bytes.flows, places));
   ASSIGN_OR_RETURN(ScheduleChoice schedule,
                    ChooseSchedule(traffic, cluster, options.schedule));
   LinkLoads loads = ComputeLinkLoads(traffic, cluster);
-  const int64_t transfer_ns = schedule.ns;
+  std::optional<Staging> staging;
+  if (options.staging.has_value()) {
+    ASSIGN_OR_RETURN(staging, StageOn(input, cluster, places, options.schedule,
+                                      *options.staging));
+  }
+  const int64_t transfer_ns =
+      staging.has_value() ? staging->transfer_ns : schedule.ns;
   Cost pause = PauseOf(WorkOf(bytes, transfer_ns), options.pause);
   return Preview{.cluster = cluster,
                  .source_size = input.source().size(),
@@ -109,6 +105,7 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
                  .loads = std::move(loads),
                  .schedule = std::move(schedule),
                  .slot_bytes = options.schedule.slot_bytes,
+                 .staging = std::move(staging),
                  .transfer_ns = transfer_ns,
                  .pause = std::move(pause)};
 }

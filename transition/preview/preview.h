@@ -16,6 +16,7 @@
 #define TRANSITION_PREVIEW_PREVIEW_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,7 @@
 #include "transition/preview/link_loads.h"
 #include "transition/preview/pause.h"
 #include "transition/preview/planned_bytes.h"
+#include "transition/preview/staging.h"
 #include "transition/schedule/choose_schedule.h"
 #include "transition/schedule/cluster_model.h"
 #include "transition/schedule/cost.h"
@@ -37,6 +39,9 @@ struct PreviewOptions {
   // (PlanInput::num_processes); empty: process i on rank i. For routes that
   // prefer their node, members of the worlds should be nodes of the cluster.
   std::vector<int> place_of_process;
+  // Stages and peak memory. Left out unless asked for: they need every region
+  // of the plan, which costs more than all the rest together.
+  std::optional<StagingOptions> staging;
 };
 
 struct Preview {
@@ -48,9 +53,10 @@ struct Preview {
   PlannedBytes bytes;
   Traffic traffic;
   LinkLoads loads;
-  ScheduleChoice schedule;  // with the lower bounds
-  int64_t slot_bytes = 0;   // in which ordered schedules go
-  // The longer lane of the schedule.
+  ScheduleChoice schedule;         // with the lower bounds
+  int64_t slot_bytes = 0;          // in which ordered schedules go
+  std::optional<Staging> staging;  // if it was asked for
+  // The longer lane of the schedule; of all stages, if there are several.
   int64_t transfer_ns = 0;
   Cost pause;
 
@@ -65,7 +71,8 @@ struct Preview {
 // Returns kInvalidArgument naming the field, its value and what would do if the
 // cluster has too few ranks, a place is not on it or taken twice, or an option
 // is out of range; kFailedPrecondition if the source world is empty: there is
-// nothing to move then.
+// nothing to move then. With staging, kResourceExhausted naming the rank and
+// the smallest limit and budget that would do if memory is too small.
 absl::StatusOr<Preview> MakePreview(const PlanInput& input,
                                     const ClusterModel& cluster,
                                     const PreviewOptions& options = {});

@@ -8,43 +8,35 @@
 #include "base/status_macros.h"
 #include "transition/check/check.h"
 #include "transition/check/plan_claims.h"
-#include "transition/plan/tensor_classes.h"
+#include "transition/preview/placed_traffic.h"
+#include "transition/preview/staging.h"
 #include "transition/program/program.h"
 #include "transition/schedule/moves.h"
 #include "transition/schedule/plan_moves.h"
 #include "transition/schedule/programs.h"
 #include "transition/schedule/schedule.h"
+#include "transition/stage/staged_programs.h"
 
 namespace dynatrain::transition {
 namespace {
 
-// At least as many as MovesOf gives, without making them.
-int64_t CountMoves(const PlanInput& input, int64_t enough) {
-  int64_t moves = 0;
-  for (int rank = 0; rank < input.target().size() && moves <= enough; ++rank) {
-    const TensorClasses classes(input, /*source_rank=*/-1, rank);
-    for (const TensorClass& it : classes.all()) {
-      int64_t of_tensor =
-          static_cast<int64_t>(it.kept.size() + it.zeros.size());
-      for (const Demand& demand : it.incoming)
-        of_tensor += demand.senders.size();
-      moves += of_tensor * it.num_tensors;
-    }
+std::vector<Schedule> SchedulesOf(const ScheduleChoice& choice,
+                                  const std::vector<int>& places) {
+  std::vector<Schedule> schedules;
+  for (const LaneChoice& lane : choice.lanes) {
+    schedules.push_back(AmongProcesses(lane.schedule, places));
   }
-  return moves;
+  return schedules;
 }
 
-// Parcels are between places of the cluster, programs of processes.
-Schedule AmongProcesses(Schedule schedule, const Preview& preview) {
-  std::vector<int> process_at(preview.cluster.num_ranks(), -1);
-  for (int i = 0; i < preview.place_of_process.size(); ++i) {
-    process_at[preview.place_of_process[i]] = i;
+std::vector<Program> StagedPrograms(const Staging& staging,
+                                    const std::vector<int>& places,
+                                    const Fingerprint& digest) {
+  std::vector<std::vector<Schedule>> schedules;
+  for (const ScheduleChoice& choice : staging.schedules) {
+    schedules.push_back(SchedulesOf(choice, places));
   }
-  for (Parcel& parcel : schedule.parcels) {
-    parcel.sender = process_at[parcel.sender];
-    parcel.receiver = process_at[parcel.receiver];
-  }
-  return schedule;
+  return MakeStagedPrograms(staging.plan, schedules, digest);
 }
 
 }  // namespace
@@ -58,19 +50,30 @@ absl::StatusOr<Proof> Prove(const PlanInput& input, const Preview& preview,
         " regions stay or move, the most that are checked at once; fewer "
         "ranks, or a model with fewer layers, show the same kinds of routes"));
   }
-  ASSIGN_OR_RETURN(const Moves moves, MovesOf(input));
-  std::vector<Schedule> schedules;
-  for (const LaneChoice& lane : preview.schedule.lanes) {
-    schedules.push_back(AmongProcesses(lane.schedule, preview));
+  Claims claims = ClaimsOf(input);
+  const std::vector<int>& places = preview.place_of_process;
+  Proof proof;
+  std::vector<Program> programs;
+  if (preview.staging.has_value()) {
+    const StagePlan& plan = preview.staging->plan;
+    for (const Stage& stage : plan.stages) {
+      proof.num_moves += static_cast<int64_t>(stage.moves.all().size());
+    }
+    for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
+      claims.ranks[rank].limit_bytes = plan.ranks[rank].peak_bytes;
+    }
+    programs = StagedPrograms(*preview.staging, places, claims.plan_digest);
+  } else {
+    ASSIGN_OR_RETURN(const Moves moves, MovesOf(input));
+    proof.num_moves = static_cast<int64_t>(moves.all().size());
+    programs = MakePrograms(moves, SchedulesOf(preview.schedule, places),
+                            claims.plan_digest);
   }
-  const std::vector<Program> programs =
-      MakePrograms(moves, schedules, input.AgreementDigest());
-  Proof proof = {.num_programs = static_cast<int>(programs.size()),
-                 .num_moves = static_cast<int64_t>(moves.all().size())};
+  proof.num_programs = static_cast<int>(programs.size());
   for (const Program& program : programs) {
     proof.num_operations += static_cast<int64_t>(program.operations.size());
   }
-  proof.violations = CheckPrograms(ClaimsOf(input), programs);
+  proof.violations = CheckPrograms(claims, programs);
   return proof;
 }
 

@@ -42,6 +42,11 @@ TEST(ProofTest, HoldsOfEveryPreview) {
     std::shuffle(options.place_of_process.begin(),
                  options.place_of_process.end(), random);
     options.place_of_process.resize(input.num_processes());
+    if (i % 3 > 0) {
+      options.staging = StagingOptions();
+      options.staging->stages.mode =
+          i % 3 == 1 ? StageMode::kSafe : StageMode::kTight;
+    }
     const Preview preview = *MakePreview(input, cluster, options);
     const Proof proof = *Prove(input, preview);
     ASSERT_THAT(proof.violations, IsEmpty()) << "case " << i;

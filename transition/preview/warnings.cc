@@ -23,8 +23,11 @@ std::string Milliseconds(int64_t ns) {
   return absl::StrFormat("%.4g ms", static_cast<double>(ns) / 1e6);
 }
 
-std::string Gigabytes(int64_t bytes) {
-  return absl::StrFormat("%.3g GB", static_cast<double>(bytes) / 1e9);
+std::string SizeText(int64_t bytes) {
+  const bool giga = bytes >= 1'000'000'000;
+  return absl::StrFormat("%.3g %s",
+                         static_cast<double>(bytes) / (giga ? 1e9 : 1e6),
+                         giga ? "GB" : "MB");
 }
 
 class Warner {
@@ -41,6 +44,7 @@ class Warner {
     ReplicatedState();
     XorAboveBound();
     MovedAboveMinimum();
+    Memory();
     return std::move(warnings_);
   }
 
@@ -74,7 +78,7 @@ class Warner {
     const PortLoad& load = out ? bounds_.max_nic_out : bounds_.max_nic_in;
     Add("nic-imbalance",
         absl::StrCat("NIC ", load.port, out ? " sends " : " receives ",
-                     Gigabytes(load.bytes), ", since each rank uses its own: ",
+                     SizeText(load.bytes), ", since each rank uses its own: ",
                      Milliseconds(bounds_.pinned_ns),
                      " where all NICs of its "
                      "node together would take ",
@@ -97,21 +101,24 @@ class Warner {
     const int64_t mean = sum / senders;
     if (!Exceeds(most, mean, thresholds_.unbalanced_permille)) return;
     Add("unbalanced-sender",
-        absl::StrCat("rank ", busiest, " of the cluster sends ",
-                     Gigabytes(most), ", ", Times(most, mean), " the mean of ",
-                     senders, " senders (", Gigabytes(mean), ")"));
+        absl::StrCat("rank ", busiest, " of the cluster sends ", SizeText(most),
+                     ", ", Times(most, mean), " the mean of ", senders,
+                     " senders (", SizeText(mean), ")"));
   }
 
   void ReplicatedState() {
     for (const StateBytes& state : preview_.bytes.states) {
-      if (!Exceeds(state.sums.moved_bytes, state.whole_bytes,
-                   thresholds_.replicated_permille)) {
+      // What is a hundredth of all is not worth a word.
+      const bool small =
+          state.sums.moved_bytes < preview_.bytes.total.moved_bytes / 100;
+      if (small || !Exceeds(state.sums.moved_bytes, state.whole_bytes,
+                            thresholds_.replicated_permille)) {
         continue;
       }
       Add("replicated-state",
           absl::StrCat(state.state, " moves ",
                        Times(state.sums.moved_bytes, state.whole_bytes),
-                       " its own ", Gigabytes(state.whole_bytes),
+                       " its own ", SizeText(state.whole_bytes),
                        ": each replica receives its copy"));
     }
   }
@@ -135,8 +142,28 @@ class Warner {
     const ByteSums& total = preview_.bytes.total;
     if (total.moved_bytes <= total.minimal_bytes) return;
     Add("moved-above-minimum",
-        absl::StrCat(Gigabytes(total.moved_bytes), " move where ",
-                     Gigabytes(total.minimal_bytes), " would do"));
+        absl::StrCat(SizeText(total.moved_bytes), " move where ",
+                     SizeText(total.minimal_bytes), " would do"));
+  }
+
+  void Memory() {
+    if (!preview_.staging.has_value()) {
+      Add("memory-unknown",
+          "too many regions to plan stages: peak memory is not known");
+      return;
+    }
+    const StagePlan& plan = preview_.staging->plan;
+    if (plan.options.limit_bytes == 0) {
+      Add("memory-unknown",
+          absl::StrCat("whether ", SizeText(plan.PeakBytes()),
+                       " fit a rank is not known: the cluster's figures don't "
+                       "say how much memory it has"));
+    }
+    if (plan.mode == StageMode::kTight) {
+      Add("tight-mode",
+          "memory is given back on the way: a failure then is completed from "
+          "what is really there, not undone");
+    }
   }
 
   const Preview& preview_;

@@ -33,6 +33,8 @@ struct WarningThresholds {
 //   replicated-state     a state moves several times, to each replica
 //   xor-above-bound      a lane has only XOR, and that is far from the bound
 //   moved-above-minimum  bytes go more than once
+//   memory-unknown       no limit, or no stages: it may not fit
+//   tight-mode           a failure can't fall back to the old state
 std::vector<Warning> WarningsOf(const Preview& preview,
                                 const WarningThresholds& thresholds = {});
 

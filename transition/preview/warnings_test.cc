@@ -17,7 +17,9 @@ using ::testing::Not;
 
 // One vector over the ranks of the source, replicated on those of the target.
 Preview PreviewOf(int source, int target, int nics_per_node,
-                  int max_list_ranks = 1024) {
+                  int max_list_ranks = 1024,
+                  int64_t limit_bytes = int64_t{1} << 40,
+                  StageMode mode = StageMode::kAuto) {
   PlanCase plan_case = {
       .axes = {"dp", "rep"},
       .tensors = {{.shape = {int64_t{1} << 30}, .splits = {{0, 0}}}},
@@ -27,6 +29,9 @@ Preview PreviewOf(int source, int target, int nics_per_node,
   for (int i = 0; i < target; ++i) plan_case.target.ids.push_back(i + 1);
   PreviewOptions options;
   options.schedule.max_list_ranks = max_list_ranks;
+  options.staging = StagingOptions();
+  options.staging->stages.limit_bytes = limit_bytes;
+  options.staging->stages.mode = mode;
   return *MakePreview(
       *MakeInput(plan_case),
       *ClusterModel::Create({.num_nodes = 4,
@@ -78,6 +83,18 @@ TEST(WarningsTest, XorWhereThereIsNoListScheduleIsNamedIfItIsFarOff) {
   EXPECT_THAT(Codes(preview), Not(Contains("xor-above-bound")));
   preview.schedule.lanes[1].candidates[0].ordered_bytes *= 2;
   EXPECT_THAT(Codes(preview), Contains("xor-above-bound"));
+}
+
+TEST(WarningsTest, MemoryThatIsNotKnownOrGivenBackEarlyIsNamed) {
+  EXPECT_THAT(Codes(PreviewOf(2, 2, 1)), Not(Contains("memory-unknown")));
+  EXPECT_THAT(Codes(PreviewOf(2, 2, 1, 1024, /*limit_bytes=*/0)),
+              Contains("memory-unknown"));
+  EXPECT_THAT(
+      Codes(PreviewOf(2, 2, 1, 1024, int64_t{1} << 40, StageMode::kTight)),
+      Contains("tight-mode"));
+  Preview preview = PreviewOf(2, 2, 1);
+  preview.staging.reset();
+  EXPECT_THAT(Codes(preview), Contains("memory-unknown"));
 }
 
 TEST(WarningsTest, BytesThatGoTwiceAreNamed) {

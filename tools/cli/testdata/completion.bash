@@ -37,9 +37,13 @@ _dynatrain() {
         -s|--states) COMPREPLY=(); return ;;
         --from-nodes) COMPREPLY=(); return ;;
         --to-nodes) COMPREPLY=(); return ;;
+        --mode) COMPREPLY=($(compgen -W "auto safe tight" -- "$word")); return ;;
+        --memory) COMPREPLY=(); return ;;
+        --budget) COMPREPLY=(); return ;;
+        --free-by) COMPREPLY=($(compgen -W "extents tensors buffers" -- "$word")); return ;;
         -o|--output) COMPREPLY=($(compgen -W "table json" -- "$word")); return ;;
       esac
-      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --output --check --help" -- "$word"))
+      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --mode --memory --budget --free-by --output --check --help" -- "$word"))
       fi ;;
     completion)
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--help" -- "$word"))

@@ -22,6 +22,10 @@ complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s c -l cluster -d '
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s s -l states -d 'what the job keeps of a parameter: bf16-mixed (the default), fp32, fp8, ..., or param:bfloat16,main:float32' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l from-nodes -d 'nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default: the first' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l to-nodes -d 'nodes that it is to run on; they may be the same, others or some of both' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l mode -d 'safe: the old state stays until commit; tight: memory is given back on the way; auto (the default): safe if it fits' -x -a 'auto safe tight'
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l memory -d 'of one rank, for old and new state; default: the cluster\'s' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l budget -d 'what tight may use beyond the larger of the two states, 64 or more; default 256' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l free-by -d 'what can be given back by itself: extents (the default; arenas), tensors or buffers' -x -a 'extents tensors buffers'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s o -l output -d 'table for people (the default), json: all of it, with units in the names (docs/plan.md)' -x -a 'table json'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l check -d 'prove of all ranks\' programs that nobody waits for ever and each element arrives once; exit code 5 if not'
 complete -c dynatrain -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'

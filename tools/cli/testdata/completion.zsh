@@ -40,6 +40,10 @@ _dynatrain() {
             '(-s --states)'{-s+,--states=}'[what the job keeps of a parameter\: bf16-mixed (the default), fp32, fp8, ..., or param\:bfloat16,main\:float32]:value:' \
             '--from-nodes=[nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default\: the first]:value:' \
             '--to-nodes=[nodes that it is to run on; they may be the same, others or some of both]:value:' \
+            '--mode=[safe\: the old state stays until commit; tight\: memory is given back on the way; auto (the default)\: safe if it fits]:value:(auto safe tight)' \
+            '--memory=[of one rank, for old and new state; default\: the cluster'\''s]:value:' \
+            '--budget=[what tight may use beyond the larger of the two states, 64 or more; default 256]:value:' \
+            '--free-by=[what can be given back by itself\: extents (the default; arenas), tensors or buffers]:value:(extents tensors buffers)' \
             '(-o --output)'{-o+,--output=}'[table for people (the default), json\: all of it, with units in the names (docs/plan.md)]:value:(table json)' \
             '--check[prove of all ranks'\'' programs that nobody waits for ever and each element arrives once; exit code 5 if not]' \
             '(-h --help)'{-h,--help}'[help]' ;;
@@ -50,4 +54,8 @@ _dynatrain() {
       esac ;;
   esac
 }
-compdef _dynatrain dynatrain
+if [ "$funcstack[1]" = _dynatrain ]; then
+  _dynatrain "$@"
+else
+  compdef _dynatrain dynatrain
+fi

@@ -1,0 +1,133 @@
+// `dynatrain plan`, word for word; see golden_testutil.h.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/cli/exit_code.h"
+#include "tools/cli/golden_testutil.h"
+
+namespace dynatrain::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+Words Plan(const char* model, const char* from, const char* to,
+           const char* cluster, const Words& more = {}) {
+  Words words = {"plan", "-m", model, "-f", from, "-t", to, "-c", cluster};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// `dynatrain plan` of the cases that people would try first, and odd ones.
+std::vector<Golden> PlanGoldens() {
+  return {
+      {"plan_70b.txt",
+       Plan("llama2-70b", "tp8,pp4,dp4", "tp4,pp8,dp4", "a800x16")},
+      {"plan_same.txt",
+       Plan("llama2-7b", "tp2,pp2,dp2", "dp2,pp2,tp2", "h100x16")},
+      {"plan_migrate.txt", Plan("llama2-7b", "tp8,dp2", "tp8,dp2", "a800x16",
+                                {"--to-nodes", "1,5"})},
+      {"plan_check.txt",
+       Plan("gpt3-1.3b", "tp2,dp4", "tp4,dp2", "a800x16", {"--check"})},
+      {"plan_tight.txt",
+       Plan("gpt3-1.3b", "tp2,dp4", "tp4,dp2", "a800x16",
+            {"--mode", "tight", "--check", "--budget", "64"})},
+      {"plan_pair.json", Plan("gpt3-1.3b", "tp2", "tp4", "cpu-2core",
+                              {"-o", "json", "--check", "--memory", "24"})},
+      {"plan_grow.txt", Plan("gpt3-1.3b", "dp2", "dp3", "cpu-2core",
+                             {"--to-nodes", "1-3", "--memory", "24"})},
+      {"plan_files.txt",
+       {"plan", "-f", Data("dense.yaml"), "-t", Data("dense_wide.yaml"), "-c",
+        "cpu-2core"}},
+  };
+}
+
+// Those of tens of thousands of tensors, which take seconds each.
+std::vector<Golden> LargePlanGoldens() {
+  return {
+      {"plan_235b.txt",
+       Plan("qwen3-235b-a22b", "tp4,pp8,dp4,ep8,etp1,first11,last11",
+            "tp2,pp8,dp8,ep16,etp1,first11,last11", "a800x16-8nic")},
+      {"plan_deepseek.txt", Plan("deepseek-v3", "pp16,dp8,ep8,last1",
+                                 "pp8,dp16,ep16,last5", "h100x16")},
+  };
+}
+
+void Check(const std::vector<Golden>& goldens) {
+  for (const Golden& golden : goldens) {
+    const Outcome outcome = RunWords(golden.words);
+    EXPECT_EQ(outcome.code, kDone) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    ExpectGolden(outcome.out, Data(golden.file));
+  }
+}
+
+TEST(GoldenPlanTest, PlansAreWhatTheyWere) { Check(PlanGoldens()); }
+
+TEST(GoldenPlanTest, PlansOfLargeModelsAreWhatTheyWere) {
+  if (std::getenv("DYNATRAIN_LONG") == nullptr && !WritesGoldens()) {
+    GTEST_SKIP() << "in the long run only";
+  }
+  Check(LargePlanGoldens());
+}
+
+TEST(GoldenPlanTest, TheOutputInDocsIsWhatIsPrinted) {
+  EXPECT_THAT(FileText("docs/plan.md"),
+              HasSubstr(RunWords({"plan", "--model", "llama2-70b", "--from",
+                                  "tp8,pp4,dp4", "--to", "tp4,pp8,dp4",
+                                  "--cluster", "a800x16", "--check"})
+                            .out));
+}
+
+TEST(GoldenPlanTest, ErrorsOfPlansNameTheOptionAndWhatIsPossible) {
+  const Words job = {"plan", "-m", "llama2-70b", "-c", "a800x16"};
+  const std::vector<Words> wrong = {
+      {},
+      {"-f", "tp8"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp7,pp4,dp4"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp8"},
+      {"-f", "tp8,pp3,dp4", "-t", "tp8,pp4,dp4"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,qp4,dp4"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp8,pp4,dp4,ep2"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--to-nodes", "14-16"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--to-nodes", "13-15"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "-s", "bf16"},
+      {"-f", "nowhere.yaml", "-t", "tp8,pp4"},
+      {"-f", "-", "-t", "-"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--memory", "10"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--memory", "ten"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--budget", "1"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--mode", "fast"},
+      {"-f", "tp8,pp4", "-t", "tools/cli/testdata/dense.yaml"},
+  };
+  std::string text;
+  const auto add = [&](const Words& words) {
+    const Outcome outcome = RunWords(words);
+    EXPECT_EQ(outcome.out, "");
+    absl::StrAppend(&text, "$ dynatrain ", absl::StrJoin(words, " "), "\n",
+                    outcome.err, "exit code ", outcome.code, "\n\n");
+  };
+  for (const Words& more : wrong) {
+    Words words = job;
+    words.insert(words.end(), more.begin(), more.end());
+    add(words);
+  }
+  add({"plan", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
+  add({"plan", "-m", "lama2-70b", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
+  add({"plan", "-m", "no/config.json", "-f", "tp8", "-t", "tp4", "-c",
+       "a800x16"});
+  add({"plan", "-m", "llama2-7b", "-f", "tp8", "-t", "tp4", "-c", "a80x16"});
+  add({"plan", "-m", "llama2-7b", "-f", "tp8", "-t", "tp4", "-c",
+       Data("dense.yaml")});
+  ExpectGolden(text, Data("plan_errors.txt"));
+}
+
+}  // namespace
+}  // namespace dynatrain::cli
