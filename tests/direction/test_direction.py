@@ -28,10 +28,12 @@ ARROWS: dict[str, list[str]] = {
     "base": PURE,
     "vps": [*PURE],
     "transition/plan": [*PURE, "vps"],
-    "transition/stage": [*PURE, "vps", "transition/plan"],
+    "transition/stage": [*PURE, "vps", "transition/plan", "transition/program", "transition/schedule"],
     # What ranks do, as values; their proof shares no code with what makes them, not even the layouts.
     "transition/program": [*PURE, "vps/geometry"],
     "transition/check": [*PURE, "vps/geometry", "transition/program"],
+    # What two layouts say, as claims: it knows plans' inputs, the checker itself doesn't.
+    "transition/check:plan_claims": [*PURE, "vps", "transition/plan", "transition/program", "transition/check"],
     "transition/schedule": [*PURE, "vps", "transition/plan", "transition/program"],
     # A plan as people see it: it may look at all that is made of a plan, and at nothing that moves.
     "transition/preview": PREVIEW,
@@ -44,7 +46,7 @@ ARROWS: dict[str, list[str]] = {
     "api/rpc": [*VALUES, *TEXT, "api", *RPC],
     # Figures that costs are computed from; operator and agents don't see them yet.
     "api/cluster_file": [*PREVIEW, *TEXT, "api", "examples"],
-    "agent": [*MOVING, "agent/client", "api", *TEXT, *RPC, "third_party:spdlog", "third_party:crypto"],
+    "agent": [*MOVING, "agent/client", "api", *TEXT, *RPC, "third_party:spdlog", "third_party:crypto", "build_defs"],
     # How others speak to an agent, behind a seam: the operator needs the same client.
     "agent/client": [*VALUES, "transition/commit", *RPC],
     # What a rank process loads beside PyTorch, which brings its own protobuf: no gRPC, no logging library, no OpenSSL.
