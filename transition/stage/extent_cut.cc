@@ -97,7 +97,7 @@ std::optional<LineCut> CutFor(absl::Span<const RankNeed> needs,
   if (!fewest.has_value()) return std::nullopt;
   for (int64_t unit = 1 << 20; unit > item_bytes; unit /= 4) {
     const std::optional<int64_t> parts = PartsOfAll(needs, allowed_bytes, unit);
-    if (parts.has_value() && *parts <= *fewest + *fewest / 3) {
+    if (parts.has_value() && *parts <= *fewest + *fewest / 8) {
       return LineCut{*parts, unit};
     }
   }

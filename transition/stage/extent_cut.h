@@ -37,7 +37,7 @@ RankNeed TightNeed(const RankTotals& totals, int64_t port_staging_bytes,
 RankNeed SafeNeed(const RankTotals& totals, int64_t port_staging_bytes,
                   int64_t dead_bytes);
 
-// The cut of the fewest parts, up to a third more where that saves cutting
+// The cut of the fewest parts, up to an eighth more where that saves cutting
 // inside rows; nullopt if some rank's need is above what it is allowed.
 // `item_bytes`: of the largest element.
 std::optional<LineCut> CutFor(absl::Span<const RankNeed> needs,

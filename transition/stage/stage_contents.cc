@@ -12,12 +12,6 @@ namespace {
 
 using vps::Box;
 
-// A part of a move.
-struct Fragment {
-  int move = 0;  // index
-  Box region;
-};
-
 // Whether b goes on along `dim` where a ends, and is like it in all others.
 bool Continues(const Box& a, const Box& b, int dim) {
   for (int d = 0; d < a.dims(); ++d) {
@@ -43,6 +37,26 @@ bool AlongLess(const Box& a, const Box& b, int dim) {
            std::pair(b.origin(d), b.extent(d));
   }
   return a.origin(dim) < b.origin(dim);
+}
+
+// Disjoint boxes, those joined that make up a box. In ascending order.
+std::vector<Box> JoinBoxes(std::vector<Box> boxes) {
+  if (boxes.size() < 2) return boxes;
+  for (int dim = boxes[0].dims() - 1; dim >= 0; --dim) {
+    std::sort(boxes.begin(), boxes.end(),
+              [&](const Box& a, const Box& b) { return AlongLess(a, b, dim); });
+    std::vector<Box> joined;
+    for (const Box& box : boxes) {
+      if (!joined.empty() && Continues(joined.back(), box, dim)) {
+        joined.back() = Extended(joined.back(), box, dim);
+      } else {
+        joined.push_back(box);
+      }
+    }
+    boxes = std::move(joined);
+  }
+  std::sort(boxes.begin(), boxes.end());
+  return boxes;
 }
 
 class Contents {
@@ -77,13 +91,11 @@ class Contents {
 
   std::vector<StageContents> Finish() && {
     for (size_t stage = 0; stage < contents_.size(); ++stage) {
-      JoinFragments(fragments_[stage], contents_[stage].moves);
+      contents_[stage].moves =
+          JoinFragments(moves_, std::move(fragments_[stage]));
       std::sort(contents_[stage].frees.begin(), contents_[stage].frees.end());
     }
-    for (const Move& move : moves_.all()) {
-      if (move.adopted) contents_.front().moves.push_back(move);
-      if (move.zero) contents_.back().moves.push_back(move);
-    }
+    AddWhatStays(moves_, contents_);
     return std::move(contents_);
   }
 
@@ -115,49 +127,40 @@ class Contents {
     return Box::CreateUnchecked(origin, box.shape());
   }
 
-  void JoinFragments(std::vector<Fragment>& fragments,
-                     std::vector<Move>& joined) {
-    std::stable_sort(
-        fragments.begin(), fragments.end(),
-        [](const Fragment& a, const Fragment& b) { return a.move < b.move; });
-    for (size_t i = 0; i < fragments.size();) {
-      const int move = fragments[i].move;
-      std::vector<Box> boxes;
-      for (; i < fragments.size() && fragments[i].move == move; ++i) {
-        boxes.push_back(fragments[i].region);
-      }
-      for (const Box& box : JoinBoxes(std::move(boxes))) {
-        joined.push_back(moves_.all()[move]);
-        joined.back().piece.region = box;
-      }
-    }
-  }
-
   const Moves& moves_;
   const Lines& lines_;
-  std::vector<std::vector<Fragment>> fragments_;  // by stage
+  std::vector<std::vector<MoveFragment>> fragments_;  // by stage
   std::vector<StageContents> contents_;
 };
 
 }  // namespace
 
-std::vector<Box> JoinBoxes(std::vector<Box> boxes) {
-  if (boxes.size() < 2) return boxes;
-  for (int dim = boxes[0].dims() - 1; dim >= 0; --dim) {
-    std::sort(boxes.begin(), boxes.end(),
-              [&](const Box& a, const Box& b) { return AlongLess(a, b, dim); });
-    std::vector<Box> joined;
-    for (const Box& box : boxes) {
-      if (!joined.empty() && Continues(joined.back(), box, dim)) {
-        joined.back() = Extended(joined.back(), box, dim);
-      } else {
-        joined.push_back(box);
-      }
+std::vector<Move> JoinFragments(const Moves& moves,
+                                std::vector<MoveFragment> fragments) {
+  std::stable_sort(fragments.begin(), fragments.end(),
+                   [](const MoveFragment& a, const MoveFragment& b) {
+                     return a.move < b.move;
+                   });
+  std::vector<Move> joined;
+  for (size_t i = 0; i < fragments.size();) {
+    const int move = fragments[i].move;
+    std::vector<Box> boxes;
+    for (; i < fragments.size() && fragments[i].move == move; ++i) {
+      boxes.push_back(fragments[i].region);
     }
-    boxes = std::move(joined);
+    for (const Box& box : JoinBoxes(std::move(boxes))) {
+      joined.push_back(moves.all()[move]);
+      joined.back().piece.region = box;
+    }
   }
-  std::sort(boxes.begin(), boxes.end());
-  return boxes;
+  return joined;
+}
+
+void AddWhatStays(const Moves& moves, std::vector<StageContents>& stages) {
+  for (const Move& move : moves.all()) {
+    if (move.adopted) stages.front().moves.push_back(move);
+    if (move.zero) stages.back().moves.push_back(move);
+  }
 }
 
 std::vector<StageContents> ContentsOf(const Moves& moves, const Lines& lines,

@@ -16,8 +16,21 @@ namespace dynatrain::transition {
 
 struct StageContents {
   std::vector<Move> moves;
+  std::vector<RankPiece> makes;
   std::vector<RankPiece> frees;
 };
+
+// A part of a move.
+struct MoveFragment {
+  int move = 0;  // index into Moves::all()
+  vps::Box region;
+};
+
+// The fragments as moves; those of a move that make up boxes are joined.
+std::vector<Move> JoinFragments(const Moves& moves,
+                                std::vector<MoveFragment> fragments);
+// Puts what is adopted into the first stage and zeros into the last.
+void AddWhatStays(const Moves& moves, std::vector<StageContents>& stages);
 
 // Stage i has the parts up to stage_ends[i] of all lines, which end at
 // cut.num_parts or later. Moves are cut by element, the same at all ranks;
@@ -25,9 +38,6 @@ struct StageContents {
 std::vector<StageContents> ContentsOf(const Moves& moves, const Lines& lines,
                                       const LineCut& cut,
                                       absl::Span<const int64_t> stage_ends);
-
-// Disjoint boxes, those joined that make up a box. In ascending order.
-std::vector<vps::Box> JoinBoxes(std::vector<vps::Box> boxes);
 
 }  // namespace dynatrain::transition
 

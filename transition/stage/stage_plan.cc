@@ -13,6 +13,8 @@
 #include "transition/stage/part_bytes.h"
 #include "transition/stage/rank_totals.h"
 #include "transition/stage/stage_contents.h"
+#include "transition/stage/whole_orders.h"
+#include "transition/stage/whole_tasks.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -25,11 +27,27 @@ absl::Status CheckOptions(const StageOptions& options) {
         absl::StrCat("stages: budget_bytes is ", options.budget_bytes,
                      "; it must be at least ", kMinBudgetBytes, " (64 MiB)"));
   }
-  if (options.port_staging_bytes < 0 || options.limit_bytes < 0) {
+  // So that sums with what ranks hold don't overflow.
+  for (const int64_t bytes : {options.budget_bytes, options.port_staging_bytes,
+                              options.limit_bytes}) {
+    if (bytes >= 0 && bytes <= kMaxTrafficBytes) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("stages: port_staging_bytes is ",
-                     options.port_staging_bytes, " and limit_bytes is ",
-                     options.limit_bytes, "; neither may be negative"));
+        absl::StrCat("stages: budget_bytes is ", options.budget_bytes,
+                     ", port_staging_bytes ", options.port_staging_bytes,
+                     " and limit_bytes ", options.limit_bytes,
+                     "; each must be from 0 to 2^52"));
+  }
+  return absl::OkStatus();
+}
+
+// Tasks that allocations force are not cut as relays would have to be.
+absl::Status CheckNothingIsPassedOn(const Moves& moves) {
+  for (const Move& move : moves.all()) {
+    if (move.space == Space::kSource && move.into == Space::kTarget) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "stages: rank ", move.receiver, " gets from rank ", move.sender,
+        " what is passed on, while allocations count as a whole; cut the plan "
+        "into stages first, then find collectives in each"));
   }
   return absl::OkStatus();
 }
@@ -44,10 +62,10 @@ class Planner {
         options_(options),
         lines_(lines),
         totals_(std::move(totals)) {
-    for (size_t tensor = 0; tensor < moves.item_bytes().size(); ++tensor) {
-      largest_item_ = std::max(largest_item_, moves.item_bytes(tensor));
+    for (const int64_t bytes : moves.item_bytes()) {
+      largest_item_ = std::max(largest_item_, bytes);
     }
-    for (size_t rank = 0; rank < totals_.size(); ++rank) {
+    for (int rank = 0; rank < num_ranks(); ++rank) {
       tight_.push_back(TightNeed(totals_[rank], options.port_staging_bytes,
                                  memory[rank].dead_bytes));
       safe_.push_back(SafeNeed(totals_[rank], options.port_staging_bytes,
@@ -57,17 +75,20 @@ class Planner {
 
   absl::StatusOr<StagePlan> Plan() && {
     plan_.options = options_;
-    SetSmallest();
     plan_.mode = options_.mode;
     if (plan_.mode == StageMode::kAuto) {
-      plan_.mode = SafeFits() ? StageMode::kSafe : StageMode::kTight;
+      plan_.mode = SafeCut().has_value() ? StageMode::kSafe : StageMode::kTight;
     }
-    const absl::Span<const RankNeed> needs =
-        plan_.mode == StageMode::kSafe ? safe_ : tight_;
-    const std::vector<int64_t> allowed = Allowed();
-    const std::optional<LineCut> cut = CutFor(needs, allowed, largest_item_);
-    if (!cut.has_value()) return Refusal(needs, allowed);
-    Fill(*cut, allowed);
+    if (AnyWhole(memory_)) {
+      RETURN_IF_ERROR(CheckNothingIsPassedOn(moves_));
+      FindWholeOrders();
+    }
+    SetSmallest();
+    if (plan_.mode == StageMode::kTight && whole_.has_value()) {
+      RETURN_IF_ERROR(PlanWhole());
+    } else {
+      RETURN_IF_ERROR(PlanByExtents());
+    }
     return std::move(plan_);
   }
 
@@ -80,22 +101,18 @@ class Planner {
     return std::max(totals_[rank].source_bytes, totals_[rank].target_bytes);
   }
 
-  void SetSmallest() {
-    plan_.smallest_budget_bytes = kMinBudgetBytes;
+  std::optional<LineCut> SafeCut() const {
     for (int rank = 0; rank < num_ranks(); ++rank) {
-      const int64_t least = tight_[rank].LeastBytes(largest_item_);
-      plan_.smallest_budget_bytes =
-          std::max(plan_.smallest_budget_bytes, least - LargerWorld(rank));
-      plan_.smallest_limit_bytes =
-          std::max({plan_.smallest_limit_bytes, least, LargerWorld(rank)});
+      if (SafeBytes(rank) > limit()) return std::nullopt;
     }
+    return CutFor(safe_, AllowedIn(StageMode::kSafe), largest_item_);
   }
-
-  bool SafeFits() const {
+  std::optional<LineCut> TightCut() const {
+    // With a limit below what there is no cut would help.
     for (int rank = 0; rank < num_ranks(); ++rank) {
-      if (SafeBytes(rank) > limit()) return false;
+      if (LargerWorld(rank) > limit()) return std::nullopt;
     }
-    return true;
+    return CutFor(tight_, AllowedIn(StageMode::kTight), largest_item_);
   }
 
   int64_t SafeBytes(int rank) const {
@@ -104,56 +121,94 @@ class Planner {
                     safe_[rank].slot_bytes + totals_[rank].relayed_bytes);
   }
 
-  // That each rank may use in the chosen mode.
-  std::vector<int64_t> Allowed() const {
+  std::vector<int64_t> AllowedIn(StageMode mode) const {
     std::vector<int64_t> allowed;
     for (int rank = 0; rank < num_ranks(); ++rank) {
-      const int64_t bytes = plan_.mode == StageMode::kSafe
-                                ? safe_[rank].base_bytes
-                                : LargerWorld(rank);
+      const int64_t bytes =
+          mode == StageMode::kSafe ? safe_[rank].base_bytes : LargerWorld(rank);
       allowed.push_back(std::min(limit(), bytes + options_.budget_bytes));
     }
     return allowed;
   }
 
-  // Names the rank that lacks most.
-  absl::Status Refusal(absl::Span<const RankNeed> needs,
-                       absl::Span<const int64_t> allowed) const {
-    const auto lacks = [&](int rank) {
-      return needs[rank].LeastBytes(largest_item_) - allowed[rank];
-    };
-    int worst = 0;
-    for (int rank = 1; rank < num_ranks(); ++rank) {
-      if (lacks(rank) > lacks(worst)) worst = rank;
-    }
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "stages: rank ", worst, " needs ",
-        needs[worst].LeastBytes(largest_item_), " bytes in ",
-        StageModeName(plan_.mode), " mode (source ",
-        totals_[worst].source_bytes, ", target ", totals_[worst].target_bytes,
-        ", adopted ", totals_[worst].adopted_bytes, "), and may use ",
-        allowed[worst], " (limit ", options_.limit_bytes, ", budget ",
-        options_.budget_bytes, "); in tight mode a limit of ",
-        plan_.smallest_limit_bytes, " bytes with a budget of ",
-        plan_.smallest_budget_bytes, " would do"));
-  }
-
-  std::vector<RankRoom> Rooms(absl::Span<const int64_t> allowed) const {
+  std::vector<RankRoom> Rooms(StageMode mode) const {
+    const bool tight = mode == StageMode::kTight;
+    const std::vector<int64_t> allowed = AllowedIn(mode);
     std::vector<RankRoom> rooms;
     for (int rank = 0; rank < num_ranks(); ++rank) {
-      const bool tight = plan_.mode == StageMode::kTight;
-      rooms.push_back(
-          {.resident_bytes = totals_[rank].source_bytes -
-                             (tight ? totals_[rank].unused_bytes : 0),
-           .allowed_bytes = allowed[rank],
-           .port_staging_bytes = options_.port_staging_bytes,
-           .dead_bytes = memory_[rank].dead_bytes,
-           .frees = tight});
+      const RankTotals& it = totals_[rank];
+      int64_t resident = it.source_bytes;
+      if (tight) {
+        resident = whole_.has_value() ? whole_->problem.resident[rank]
+                                      : resident - it.unused_bytes;
+      }
+      rooms.push_back({.resident_bytes = resident,
+                       .allowed_bytes = allowed[rank],
+                       .port_staging_bytes = options_.port_staging_bytes,
+                       .dead_bytes = memory_[rank].dead_bytes,
+                       .frees = tight});
     }
     return rooms;
   }
 
-  PartTable Table(const LineCut& cut) const {
+  void FindWholeOrders() {
+    whole_ = MakeWholeTasks(moves_, lines_, memory_);
+    WholeRooms rooms = {.rooms = Rooms(StageMode::kTight),
+                        .allowed_bytes = AllowedIn(StageMode::kTight)};
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      rooms.slot_bytes.push_back(tight_[rank].slot_bytes);
+      rooms.larger_bytes.push_back(LargerWorld(rank));
+    }
+    orders_ = FindOrders(moves_, *whole_, rooms);
+  }
+
+  void SetSmallest() {
+    const std::vector<int64_t> least = TightLeast();
+    int64_t budget = whole_.has_value() ? orders_.least_budget_bytes : 0;
+    int64_t limit = whole_.has_value() ? orders_.least_limit_bytes : 0;
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      limit = std::max(limit, LargerWorld(rank));
+      if (whole_.has_value()) continue;
+      budget = std::max(budget, least[rank] - LargerWorld(rank));
+      limit = std::max(limit, least[rank]);
+    }
+    plan_.smallest_budget_bytes = std::max(budget, kMinBudgetBytes);
+    plan_.smallest_limit_bytes = limit;
+    plan_.proved_smallest = plan_.smallest_budget_bytes == kMinBudgetBytes ||
+                            (whole_.has_value() && orders_.proved);
+  }
+
+  absl::Status PlanWhole() {
+    const std::vector<int64_t> allowed = AllowedIn(StageMode::kTight);
+    const WholeOrder& order = orders_.BestFor(allowed);
+    std::vector<int64_t> needs = order.peak_bytes;
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      needs[rank] = std::max(needs[rank], LargerWorld(rank));
+    }
+    if (LargestExcess(needs, allowed) > 0) return Refusal(needs);
+    const PartTable table = TableOf(moves_, *whole_, order.tasks);
+    const std::vector<int64_t> ends =
+        JoinParts(table, Rooms(StageMode::kTight));
+    AddStages(table, ends, ContentsOf(moves_, *whole_, order.tasks, ends));
+    plan_.unused = whole_->unused;
+    return absl::OkStatus();
+  }
+
+  absl::Status PlanByExtents() {
+    const bool safe = plan_.mode == StageMode::kSafe;
+    const std::optional<LineCut> cut = safe ? SafeCut() : TightCut();
+    if (!cut.has_value()) return Refusal(safe ? SafeLeast() : TightLeast());
+    const PartTable table = TableWithZeros(*cut);
+    const std::vector<int64_t> ends = JoinParts(table, Rooms(plan_.mode));
+    AddStages(table, ends, ContentsOf(moves_, lines_, *cut, ends));
+    if (plan_.mode == StageMode::kTight) {
+      plan_.unused = UnusedPieces(moves_, memory_);
+    }
+    return absl::OkStatus();
+  }
+
+  // Zeros are behind the last part: by then all is freed that will be.
+  PartTable TableWithZeros(const LineCut& cut) const {
     const bool zeros =
         std::any_of(totals_.begin(), totals_.end(),
                     [](const RankTotals& it) { return it.zero_bytes > 0; });
@@ -165,13 +220,49 @@ class Planner {
     return table;
   }
 
-  void Fill(const LineCut& cut, absl::Span<const int64_t> allowed) {
-    const PartTable table = Table(cut);
-    std::vector<RankRoom> rooms = Rooms(allowed);
-    const std::vector<int64_t> ends = JoinParts(table, rooms);
+  std::vector<int64_t> SafeLeast() const {
+    std::vector<int64_t> least;
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      least.push_back(
+          std::max(SafeBytes(rank), safe_[rank].LeastBytes(largest_item_)));
+    }
+    return least;
+  }
+  std::vector<int64_t> TightLeast() const {
+    std::vector<int64_t> least;
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      least.push_back(
+          std::max(LargerWorld(rank), tight_[rank].LeastBytes(largest_item_)));
+    }
+    return least;
+  }
+
+  // Names the rank that lacks most of what it needs.
+  absl::Status Refusal(absl::Span<const int64_t> needs) const {
+    const std::vector<int64_t> allowed = AllowedIn(plan_.mode);
+    int worst = 0;
+    for (int rank = 1; rank < num_ranks(); ++rank) {
+      if (needs[rank] - allowed[rank] > needs[worst] - allowed[worst]) {
+        worst = rank;
+      }
+    }
+    const RankTotals& it = totals_[worst];
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "stages: rank ", worst, " needs ", needs[worst], " bytes in ",
+        StageModeName(plan_.mode), " mode (source ", it.source_bytes,
+        ", target ", it.target_bytes, ", adopted ", it.adopted_bytes,
+        ") and may use ", allowed[worst], " (limit ", options_.limit_bytes,
+        ", budget ", options_.budget_bytes,
+        "); the smallest budget for tight mode is ",
+        plan_.smallest_budget_bytes, ", the smallest limit ",
+        plan_.smallest_limit_bytes));
+  }
+
+  void AddStages(const PartTable& table, absl::Span<const int64_t> ends,
+                 std::vector<StageContents> contents) {
     SetPeaks();
+    std::vector<RankRoom> rooms = Rooms(plan_.mode);
     int64_t part = 0;
-    std::vector<StageContents> contents = ContentsOf(moves_, lines_, cut, ends);
     for (size_t stage = 0; stage < ends.size(); ++stage) {
       std::vector<PartBytes> bytes(num_ranks());
       for (; part < ends[stage]; ++part) {
@@ -180,9 +271,6 @@ class Planner {
         }
       }
       AddStage(std::move(contents[stage]), bytes, rooms);
-    }
-    if (plan_.mode == StageMode::kTight) {
-      plan_.unused = UnusedPieces(moves_, memory_);
     }
   }
 
@@ -204,7 +292,8 @@ class Planner {
     Stage stage = {.moves = *Moves::Create(
                        num_ranks(),
                        {moves_.item_bytes().begin(), moves_.item_bytes().end()},
-                       std::move(contents.moves))};
+                       std::move(contents.moves)),
+                   .makes = std::move(contents.makes)};
     if (plan_.mode == StageMode::kTight) {
       stage.frees = std::move(contents.frees);
     }
@@ -225,6 +314,8 @@ class Planner {
   std::vector<RankNeed> tight_;
   std::vector<RankNeed> safe_;
   int64_t largest_item_ = 1;
+  std::optional<WholeTasks> whole_;  // if any allocation counts as a whole
+  WholeOrders orders_;               // of its tasks
   StagePlan plan_;
 };
 
@@ -253,16 +344,15 @@ std::string StagePlan::DebugString() const {
                                       [](const RankPeak& a, const RankPeak& b) {
                                         return a.peak_bytes < b.peak_bytes;
                                       });
-  std::string text = absl::StrCat(
-      StageModeName(mode), " mode, ", stages.size(), " stages; peak ",
-      worst->peak_bytes, " bytes on rank ", worst - ranks.begin(), " (source ",
-      worst->source_bytes, ", target ", worst->target_bytes, ", adopted ",
-      worst->adopted_bytes, "; in safe mode ", worst->safe_bytes, ")\n");
-  absl::StrAppend(
-      &text, "in tight mode ", proved_smallest ? "no less than " : "at most ",
-      smallest_limit_bytes, " bytes per rank are needed, or ",
-      smallest_budget_bytes, " beyond the larger of source and target\n");
-  return text;
+  return absl::StrCat(StageModeName(mode), " mode, ", stages.size(),
+                      stages.size() == 1 ? " stage" : " stages", "; peak ",
+                      worst->peak_bytes, " bytes on rank ",
+                      worst - ranks.begin(), " (source ", worst->source_bytes,
+                      ", target ", worst->target_bytes, ", adopted ",
+                      worst->adopted_bytes, "; in safe mode ",
+                      worst->safe_bytes, ")\ntight mode needs a budget of ",
+                      smallest_budget_bytes, proved_smallest ? "" : " or less",
+                      ", or a limit of ", smallest_limit_bytes, "\n");
 }
 
 absl::StatusOr<StagePlan> PlanStages(const Moves& moves,

@@ -95,12 +95,12 @@ struct StagePlan {
   std::vector<RankPiece> unused;
   std::vector<Stage> stages;  // at least one
   std::vector<RankPeak> ranks;
-  // With less there would be no plan in tight mode: the budget, and the limit
-  // with kMinBudgetBytes.
+  // Of tight mode: the least budget (kMinBudgetBytes at least) without a limit,
+  // and the least limit with any budget.
   int64_t smallest_budget_bytes = 0;
   int64_t smallest_limit_bytes = 0;
-  // Whether a lower peak is known not to exist. Otherwise smallest_* are what
-  // was found.
+  // Whether no smaller budget would do. Otherwise it is the least that was
+  // found: an order that needs less may exist.
   bool proved_smallest = false;
 
   int64_t PeakBytes() const;  // of the rank that needs most
@@ -109,11 +109,12 @@ struct StagePlan {
 };
 
 // Memory i is that of rank i. Returns kInvalidArgument naming the field if an
-// option is out of range, or naming the rank if its memory does not fit the
-// moves: there are not as many ranks, what is written is not in its target,
-// what is read not in its source, or buffers are not as many as pieces. Returns
-// kResourceExhausted naming the rank, its numbers and the smallest limit and
-// budget that would do if there is no plan in the mode.
+// option is out of range; naming the rank if its memory does not fit the moves
+// (they write what is not in its target or read what is not in its source, or
+// buffers are not as many as pieces); or if a rank passes on what it received
+// where buffers count as a whole. Returns kResourceExhausted naming the rank,
+// its numbers, and the smallest budget and limit if there is no plan in the
+// mode.
 absl::StatusOr<StagePlan> PlanStages(const Moves& moves,
                                      const WorldMemory& memory,
                                      const StageOptions& options);
