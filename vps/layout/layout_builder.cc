@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +14,7 @@
 #include "base/status_macros.h"
 #include "vps/geometry/checked.h"
 #include "vps/layout/layout_body.h"
-#include "vps/layout/local_space.h"
+#include "vps/layout/slices.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -169,15 +170,40 @@ absl::Status CheckCuts(const Placement& placement, const TensorSpec& spec) {
   return absl::OkStatus();
 }
 
-// The elements of the largest local tensor: those of the ranks that have the
-// first piece of every cut.
+// What the cuts leave of a dim at most. The first piece is the largest, and of
+// a longer dim it is longer, but for blocks: 3 indices in 3 blocks, each cut in
+// 2, give 3 to the first piece, 4 indices (2, 2 and 0 to a block) only 2. So
+// before a cut in blocks all pieces count.
+int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
+                        int64_t extent) {
+  std::set<int64_t> extents = {extent};
+  for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+    if (cut->dim != dim) continue;
+    const bool blocks_follow =
+        std::any_of(cut + 1, cuts.end(), [&](const auto& later) {
+          return later.dim == dim && later.rule.num_blocks > 1;
+        });
+    std::set<int64_t> after;
+    for (const int64_t before : extents) {
+      for (int piece = 0; piece < (blocks_follow ? cut->rule.pieces : 1);
+           ++piece) {
+        after.insert(Extent(CutSlices({{0, before}}, cut->rule, piece)));
+      }
+    }
+    extents = std::move(after);
+  }
+  return *extents.rbegin();
+}
+
+// The elements of the largest local tensor.
 int64_t MostLocalElements(const LayoutBody& body, const Held& held,
                           const TensorSpec& spec) {
-  LocalSpace space(spec.whole());
-  for (const PlacementBody::CutBody& cut : body.body_of(held).cuts) {
-    space.SetSlices(cut.dim, CutSlices(space.slices(cut.dim), cut.rule, 0));
+  int64_t elements = 1;
+  for (int dim = 0; dim < spec.whole().dims(); ++dim) {
+    elements *=
+        MostLocalExtent(body.body_of(held).cuts, dim, spec.whole().extent(dim));
   }
-  return space.num_elements();
+  return elements;
 }
 
 absl::Status CheckFlat(const LayoutBody& body, const Held& held,

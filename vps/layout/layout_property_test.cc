@@ -280,6 +280,21 @@ TEST(LayoutProperty, KeepsEveryLawOnRandomLayouts) {
   }
 }
 
+// 7 indices in two are 4 and 3; in three blocks of two pieces each, 4 leave 2
+// to the first piece, 3 leave 3: more, of less.
+TEST(LayoutProperty, TheLargestLocalTensorIsNotAlwaysOfFirstPieces) {
+  const LayoutCase::Copy copy = {
+      .cuts = {{.group = {{0}}}, {.group = {{1}}, .num_blocks = 3}},
+      .flat = LayoutCase::Group{{2}},
+      .shard = 2};
+  const LayoutCase layout_case = {
+      .meshes = {{2, 2, 2}}, .tensors = {{.shape = {7}, .copies = {copy}}}};
+  EXPECT_EQ(FirstBrokenLaw(layout_case), "");
+  LayoutCase too_short = layout_case;
+  too_short.tensors[0].copies[0].shard = 1;
+  EXPECT_FALSE(MakeLayout(too_short).ok());
+}
+
 // What the random layouts are made of: each kind often enough to count.
 TEST(LayoutProperty, RandomLayoutsAreOfEveryKind) {
   std::mt19937_64 random = TestRandom(72);
