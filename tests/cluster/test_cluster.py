@@ -66,6 +66,53 @@ def processes(folder: str) -> list[str]:
     return found
 
 
+def network_of(entry: pathlib.Path) -> str:
+    try:
+        return os.readlink(entry / "ns" / "net")
+    except OSError:
+        return ""
+
+
+def traces(name: str) -> dict[str, set[str]]:
+    """What a cluster of that name has on this machine, by kind."""
+    folder, ours = f"/clusters/{name}/", network_of(pathlib.Path("/proc/self"))
+    inside = [entry for entry in pathlib.Path("/proc").glob("[0-9]*") if network_of(entry) not in ("", ours)]
+    mine = {entry.name for entry in inside if folder in read(entry / "mountinfo") or folder in read(entry / "cmdline")}
+    networks = {network_of(pathlib.Path("/proc") / pid) for pid in mine}
+    return {
+        # Whatever lives in its networks: containers don't tell the folder in their arguments.
+        "processes": {entry.name for entry in inside if network_of(entry) in networks} | set(processes(folder)),
+        "mounts": {line for line in read(pathlib.Path("/proc/mounts")).splitlines() if folder in line},
+        "files": {str(path) for path in (pathlib.Path("/var/lib/dynatrain/clusters") / name, pathlib.Path(f"/run/netns/dynatrain-{name}"))
+                  if path.exists()},
+        "doors": {line.split()[3] for line in listening() if f"netns/dynatrain-{name}" in line}}
+
+
+def listening() -> list[str]:
+    """The machine's listening ports, each with the command line of whose it is."""
+    lines = subprocess.run(["ss", "-Hltnp"], check=True, capture_output=True, text=True).stdout.splitlines()
+    return [line + read(pathlib.Path("/proc") / line.split("pid=")[1].split(",")[0] / "cmdline") for line in lines if "pid=" in line]
+
+
+def read(file: pathlib.Path) -> str:
+    try:
+        return file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def cgroups(pids: set[str]) -> set[pathlib.Path]:
+    """Those of containers that the processes are in, of version 1 (a tree for each controller) or 2."""
+    lines = [line for pid in pids for line in read(pathlib.Path("/proc") / pid / "cgroup").splitlines()]
+    names = {line.split(":", 2)[2].strip("/ ") for line in lines if ":/k8s.io/" in line}
+    roots = [pathlib.Path("/sys/fs/cgroup"), *pathlib.Path("/sys/fs/cgroup").iterdir()]
+    return {root / name for name in names for root in roots if (root / name).is_dir()}
+
+
+def interfaces() -> set[str]:
+    return set(os.listdir("/sys/class/net"))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     work = tmp_path_factory.mktemp("image")
@@ -78,10 +125,33 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
     finally:
         cluster("down")
-        assert not processes(f"/var/lib/dynatrain/clusters/{NAME}/")
-        assert f"clusters/{NAME}/" not in pathlib.Path("/proc/mounts").read_text()
-        assert not pathlib.Path(f"/var/lib/dynatrain/clusters/{NAME}").exists()
-        assert not pathlib.Path(f"/run/netns/dynatrain-{NAME}").exists()
+        assert not any(traces(NAME).values())
+
+
+def test_down_leaves_nothing_of_what_up_and_pods_made(tmp_path: pathlib.Path) -> None:
+    """`make demo-down`: no process, mount, file, network, port, interface or cgroup."""
+    other, image = NAME + "d", tmp_path / "image.tar"
+    root = tmp_path / "root"
+    subprocess.run([ROOT / "tools" / "images" / "python_base", root], check=True)
+    subprocess.run([ROOT / "tools" / "images" / "mkimage", "--out", image, "--name", IMAGE.split(":")[0], "--tag", "1", root], check=True)
+    before, groups = interfaces(), set[pathlib.Path]()
+    try:
+        cluster("up", "1", name=other)
+        cluster("load", str(image), name=other)
+        sleeper = json.dumps(pod("sleeper", "node-1", "-c", "import signal; signal.pause()"))
+        cluster("kubectl", "apply", "-f", "-", name=other, stdin=sleeper)
+        cluster("kubectl", "wait", "--for=condition=Ready", "pod/sleeper", "--timeout=60s", name=other)
+        there = traces(other)
+        assert all(there.values()), there  # else the check below would say nothing
+        assert any("signal.pause" in read(pathlib.Path("/proc") / pid / "cmdline") for pid in there["processes"])
+        groups = cgroups(there["processes"])
+        assert groups
+    finally:
+        cluster("down", name=other)
+    left = traces(other)
+    assert not any(left.values()), left
+    assert interfaces() == before
+    assert not [group for group in groups if group.exists()]
 
 
 def test_up_again_changes_nothing_and_says_so() -> None:
