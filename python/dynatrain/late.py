@@ -64,8 +64,8 @@ def _is_whole(tensor: Tensor, parameter: Tensor) -> bool:
     )
 
 
-def check_size(late: Tensors) -> None:
-    """Refuses, with the number, what no joiner could receive."""
+def check_size(late: Tensors) -> int:
+    """Their bytes. Refuses, with the number, what no joiner could receive."""
     sizes = {key: local_of(tensor).nbytes for key, tensor in late.items()}
     if sum(sizes.values()) > MOST_BYTES:
         first = min(sizes)
@@ -75,6 +75,7 @@ def check_size(late: Tensors) -> None:
             f"{MOST_BYTES} can travel by value. Keep less (LBFGS: history_size), or "
             "make the state in the optimizer's first step, so that it can be planned"
         )
+    return sum(sizes.values())
 
 
 def forget(model: nn.Module, optimizers: Optimizers, known: Container[Key]) -> None:

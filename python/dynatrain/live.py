@@ -200,10 +200,16 @@ class Live:
             check_told(world.model, world.optimizers, world.extras)
             parts = self._tensors()
             check_planned(coming.preparation.summary, Side.SOURCE, parts.planned)
-            late.check_size(parts.late)
+            self._check_late(coming.preparation, parts.late)
             self._common(parts.late).check_travels()
         except DynatrainError as error:
             self._refuse(coming, "check", error)
+
+    def _check_late(self, preparation: Preparation, tensors: Tensors) -> None:
+        size = late.check_size(tensors)
+        if (need := preparation.need) is not None:
+            mode = memory.COLD if preparation.tight else memory.WARM
+            memory.check_late(preparation.transition, need, mode, size)
 
     def _switch(self, coming: Coming, ended: float) -> bool:
         """The pause. True: committed, and this world is over."""

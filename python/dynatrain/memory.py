@@ -76,6 +76,27 @@ def decide(transition: Transition, need: Need) -> str:
     )
 
 
+def check_late(transition: Transition, need: Need, mode: str, late_bytes: int) -> None:
+    """Refuses if what travels by value fits beside the rest no more.
+
+    It is there as bytes and, in the new world, as tensors, while the old state
+    is kept; how much it is only the live world knows.
+    """
+    limit, used = transition.memory_limit_bytes, transition.memory_used_bytes
+    ranks = transition.target.ranks_per_member
+    rest = max(need.cold_bytes, need.cold_step_bytes)
+    if mode == WARM:
+        rest = max(rest, need.warm_bytes)
+    wanted = used + ranks * (rest + 2 * late_bytes)
+    if limit and late_bytes and wanted > limit:
+        raise Refused(
+            f"needs {_mib(wanted)}, the container has {limit // MIB} MiB: {_mib(used)} are in "
+            f"use, and {ranks} rank{'s' * (ranks > 1)} of {transition.target_text} need "
+            f"{_mib(rest)} for the new world and twice {_mib(late_bytes)} for optimizer "
+            "state that travels by value, each"
+        )
+
+
 def give_back() -> None:
     """Hands freed memory to the system: another thread's arena can't use it."""
     ctypes.CDLL(None).malloc_trim(0)

@@ -74,6 +74,7 @@ class Preparation:
         self.rank = rank
         self._source_rank = source_rank
         self.mode = memory.WARM
+        self.need: memory.Need | None = None  # once it is known; None if it leaves
         self.tight = False  # memory only at the transfer
         self.summary: Message = {}
         self.world: World | None = None
@@ -189,7 +190,7 @@ class Preparation:
         world = self._world
         state_bytes = manifest.local_bytes(self.layout, world.mesh.coordinates)
         gradients = memory.gradient_bytes(world.model)
-        need = memory.Need(
+        self.need = need = memory.Need(
             state_bytes=state_bytes,
             gradient_bytes=gradients,
             transient_bytes=max(memory.transient_bytes(), gradients),

@@ -131,6 +131,7 @@ class Driver:
         self._seed = seed
         self._transfer_deadline_ms = transfer_deadline_ms
         self._attempts = 0
+        self._begun = 0  # the latest generation that any attempt was for
         # Paths of Unix sockets are short.
         self._home = pathlib.Path(tempfile.mkdtemp(prefix="dt."))
         self._install()
@@ -204,9 +205,10 @@ class Driver:
     def begin(self, layout: str, serials: Sequence[int]) -> Running:
         """Sends Prepare to all that take part."""
         self._attempts += 1
+        self._begun += 1
         running = Running(
             id=f"test-{self._attempts}",
-            generation=self.generation + 1,
+            generation=self._begun,
             layout=layout,
             source=list(self.members),
             target=list(serials),

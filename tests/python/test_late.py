@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
 
-from dynatrain import late
+from dynatrain import late, memory
 from dynatrain.binding import check_planned
 from dynatrain.blobs import Common
 from dynatrain.errors import Refused
@@ -20,6 +20,7 @@ from dynatrain.manifest import manifest_of
 from dynatrain.materialize import allocate, fill, make_optimizer_state
 from dynatrain.runtime import Side
 from dynatrain.state import Key, tensors_of
+from dynatrain.transition import Transition
 
 Make = Callable[[nn.Module], torch.optim.Optimizer]
 
@@ -218,4 +219,16 @@ def test_more_than_a_joiner_could_receive_is_refused_with_the_number() -> None:
     tensors = {Key("w", f"past[{i}]"): torch.empty(1, device="meta").expand(40 << 20) for i in range(2)}
     with pytest.raises(Refused, match=r"past\[0\] of w and 1 more.*335544320 bytes; at most 251658240"):
         late.check_size(tensors)
-    late.check_size({Key("w", "past[0]"): torch.ones(3)})
+    assert late.check_size({Key("w", "past[0]"): torch.ones(3)}) == 12
+
+
+def test_what_goes_by_value_is_held_against_the_container_s_limit() -> None:
+    need = memory.Need(state_bytes=10 << 20, gradient_bytes=1 << 20, transient_bytes=1 << 20, staging_bytes=1 << 20)
+    member = {"serial": 0, "ranks": [{}, {}]}
+    transition = Transition.of({
+        "id": "t", "generation": 2, "manifest": "", "source": {"generation": 1, "layout": "dp2,tp1,pp1", "members": [member]},
+        "target": {"generation": 2, "layout": "dp1,tp2,pp1", "members": [member]},
+        "options": {"seed": 1, "memory_limit_bytes": 142 << 20, "memory_used_bytes": 100 << 20}})
+    memory.check_late(transition, need, memory.WARM, 4 << 20)
+    with pytest.raises(Refused, match=r"needs 146 MiB, the container has 142 MiB: 100 MiB are in use.*13 MiB.*twice 5 MiB"):
+        memory.check_late(transition, need, memory.WARM, 5 << 20)
