@@ -170,6 +170,19 @@ absl::StatusOr<ScheduleChoice> ChooseSchedule(const Traffic& traffic,
   return choice;
 }
 
+Fingerprint ScheduleOptions::Digest() const {
+  Fingerprinter digest;
+  digest.Append("schedule options")
+      .Append(static_cast<int>(execution))
+      .Append(list.slack_ppm)
+      .Append(list.unit_bytes)
+      .Append(slot_bytes)
+      .Append(max_window_bytes)
+      .Append(max_list_ranks)
+      .Append(max_list_flows);
+  return digest.Finish();
+}
+
 Fingerprint ScheduleChoice::Digest() const {
   Fingerprinter digest;
   digest.Append("schedule choice");

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "base/fingerprint.h"
 #include "transition/schedule/cluster_model.h"
+#include "transition/schedule/execution.h"
 #include "transition/schedule/list_schedule.h"
 #include "transition/schedule/lower_bounds.h"
 #include "transition/schedule/schedule.h"
@@ -26,12 +27,6 @@ enum class ScheduleKind { kXor = 0, kList = 1 };
 
 // "xor", "list".
 const char* ScheduleKindName(ScheduleKind kind);
-
-// How the transport goes through a schedule.
-enum class Execution {
-  kOrdered = 0,  // each rank by its order, with credits (host transports)
-  kGrouped = 1,  // window by window, each a group (NCCL)
-};
 
 // XOR is refused above this ratio of its makespan to the bound in the port
 // model, in thousandths, where there is a list schedule.
@@ -47,6 +42,9 @@ struct ScheduleOptions {
   // A list schedule is global: above these it would take too long to make.
   int max_list_ranks = 1024;
   int64_t max_list_flows = 1 << 20;
+
+  // Over all options.
+  Fingerprint Digest() const;
 
   friend bool operator==(const ScheduleOptions&,
                          const ScheduleOptions&) = default;

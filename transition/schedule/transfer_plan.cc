@@ -1,0 +1,175 @@
+#include "transition/schedule/transfer_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+#include "transition/schedule/broadcast.h"
+#include "transition/schedule/by_node.h"
+
+namespace dynatrain::transition {
+namespace {
+
+std::vector<Collective> Find(const CollectiveContext& context) {
+  std::vector<bool> taken(context.moves.all().size());
+  std::vector<Collective> found = FindBroadcasts(context);
+  for (const Collective& it : found) {
+    if (!it.chosen()) continue;
+    for (const int i : it.taken) taken[i] = true;
+  }
+  for (Collective& it : FindByNode(context, taken)) {
+    found.push_back(std::move(it));
+  }
+  return found;
+}
+
+// Numbers the streams of the chosen, and puts what they do in place of what
+// they take.
+absl::StatusOr<Moves> Replace(const Moves& moves,
+                              std::vector<Collective>& collectives) {
+  std::vector<bool> taken(moves.all().size());
+  std::vector<Move> all;
+  int streams = 1;
+  for (Collective& it : collectives) {
+    if (!it.chosen()) continue;
+    for (const int i : it.taken) taken[i] = true;
+    for (Move& move : it.moves) {
+      move.stream += streams;
+      all.push_back(move);
+    }
+    for (Parcel& parcel : it.schedule.parcels) parcel.stream += streams;
+    streams += it.num_streams;
+  }
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (!taken[i]) all.push_back(moves.all()[i]);
+  }
+  return Moves::Create(moves.num_ranks(),
+                       {moves.item_bytes().begin(), moves.item_bytes().end()},
+                       std::move(all));
+}
+
+// Those that share ranks are done one after the other.
+int64_t TimeOf(const std::vector<Collective>& collectives, int num_ranks) {
+  std::vector<int> root(num_ranks);
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](int rank) {
+    while (root[rank] != rank) rank = root[rank] = root[root[rank]];
+    return rank;
+  };
+  for (const Collective& it : collectives) {
+    if (!it.chosen()) continue;
+    for (const int rank : it.ranks) root[find(rank)] = find(it.ranks[0]);
+  }
+  std::vector<int64_t> ns(num_ranks);
+  for (const Collective& it : collectives) {
+    if (it.chosen()) ns[find(it.ranks[0])] += it.costs.best().ns();
+  }
+  return *std::max_element(ns.begin(), ns.end());
+}
+
+absl::StatusOr<TransferPlan> Plain(const Moves& moves,
+                                   const ClusterModel& cluster,
+                                   const TransferOptions& options) {
+  ASSIGN_OR_RETURN(
+      ScheduleChoice rest,
+      ChooseSchedule(moves.ToTraffic(), cluster, options.schedule));
+  const int64_t ns = rest.ns;
+  return TransferPlan{.moves = moves,
+                      .collectives = {},
+                      .rest = std::move(rest),
+                      .plain_ns = ns,
+                      .ns = ns};
+}
+
+// The same with collectives where any is chosen.
+absl::StatusOr<TransferPlan> WithCollectives(
+    const TransferPlan& plain, std::vector<Collective> collectives,
+    const ClusterModel& cluster, const TransferOptions& options) {
+  ASSIGN_OR_RETURN(Moves moves, Replace(plain.moves, collectives));
+  ASSIGN_OR_RETURN(TransferPlan plan, Plain(moves, cluster, options));
+  plan.ns += TimeOf(collectives, moves.num_ranks());
+  plan.plain_ns = plain.ns;
+  plan.collectives = std::move(collectives);
+  return plan;
+}
+
+}  // namespace
+
+std::vector<Schedule> TransferPlan::Schedules() const {
+  std::vector<Schedule> schedules;
+  for (const LaneChoice& lane : rest.lanes) schedules.push_back(lane.schedule);
+  for (const Collective& it : collectives) {
+    if (it.chosen()) schedules.push_back(it.schedule);
+  }
+  return schedules;
+}
+
+Fingerprint TransferPlan::Digest() const {
+  Fingerprinter digest;
+  digest.Append("transfer plan").Append(rest.Digest());
+  for (const Collective& it : collectives) {
+    if (!it.chosen()) continue;
+    digest.Append(static_cast<int>(it.kind)).Append(it.schedule.Digest());
+  }
+  return digest.Finish();
+}
+
+std::string TransferPlan::DebugString() const {
+  std::string text;
+  for (const Collective& it : collectives) {
+    absl::StrAppend(&text, it.DebugString());
+  }
+  absl::StrAppend(&text, rest.DebugString());
+  absl::StrAppendFormat(&text, "in all %.3f ms, point to point %.3f ms\n",
+                        ns / 1e6, plain_ns / 1e6);
+  return text;
+}
+
+absl::StatusOr<TransferPlan> PlanTransfer(const Moves& moves,
+                                          const ClusterModel& cluster,
+                                          const TransferOptions& options) {
+  RETURN_IF_ERROR(CheckCollectiveOptions(options.collectives));
+  for (const Move& move : moves.all()) {
+    if (move.stream == 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "transfer: moves have collectives already: stream ", move.stream,
+        " from rank ", move.sender, " to rank ", move.receiver));
+  }
+  ASSIGN_OR_RETURN(TransferPlan plain, Plain(moves, cluster, options));
+  if (moves.num_ranks() > options.collectives.max_ranks) return plain;
+  std::vector<Collective> found =
+      Find({moves, cluster, options.collectives, options.schedule.execution});
+  const bool any =
+      std::any_of(found.begin(), found.end(),
+                  [](const Collective& it) { return it.chosen(); });
+  if (any) {
+    ASSIGN_OR_RETURN(TransferPlan plan,
+                     WithCollectives(plain, found, cluster, options));
+    if (plan.ns < plain.ns) return plan;
+  }
+  for (Collective& it : found) {
+    if (!it.chosen()) continue;
+    it.costs.chosen = 0;
+    it.costs.remark = "no collective: with the rest, they take longer in all";
+  }
+  plain.collectives = std::move(found);
+  return plain;
+}
+
+Fingerprint TransferAgreement(const Fingerprint& plan_agreement,
+                              const ClusterModel& cluster,
+                              const TransferOptions& options) {
+  Fingerprinter digest;
+  digest.Append("transfer agreement")
+      .Append(plan_agreement)
+      .Append(cluster.digest())
+      .Append(options.schedule.Digest())
+      .Append(options.collectives.Digest());
+  return digest.Finish();
+}
+
+}  // namespace dynatrain::transition
