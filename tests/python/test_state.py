@@ -123,6 +123,25 @@ def test_a_first_start_has_the_state_that_the_constructor_gives() -> None:
     assert sums and all(torch.equal(t, torch.full_like(t, 0.5)) for t in sums)
 
 
+class Born(torch.optim.SGD):
+    """Has state from the start, of a value that it doesn't tell."""
+
+    def __init__(self, params: Any, lr: float = 0.1, first: float = 0.0) -> None:
+        super().__init__(params, lr=lr)
+        for parameter in self.param_groups[0]["params"]:
+            self.state[parameter]["first"] = torch.full_like(parameter, first)
+
+
+def test_state_from_a_constructor_that_can_t_be_called_again_is_refused() -> None:
+    with torch.device("meta"):
+        model = nn.Linear(2, 2)
+        optimizer = Born(model.parameters(), first=0.5)
+    born = state_at_birth(optimizer)
+    allocate(model, optimizer)
+    with pytest.raises(Refused, match=r"Born makes state in its constructor.*'first'"):
+        renew_optimizer_state(optimizer, born)
+
+
 def test_a_parameter_keeps_its_identity_when_it_gets_memory() -> None:
     model, optimizer = make("AdamW", "meta")
     before = list(model.parameters())
