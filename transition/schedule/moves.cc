@@ -87,8 +87,7 @@ bool operator<(const Move& a, const Move& b) {
   return key(a) < key(b);
 }
 
-Moves::Moves(int num_ranks, std::vector<int64_t> item_bytes,
-             std::vector<Move> moves)
+Moves::Moves(int num_ranks, ItemBytes item_bytes, std::vector<Move> moves)
     : num_ranks_(num_ranks),
       item_bytes_(std::move(item_bytes)),
       moves_(std::move(moves)) {
@@ -112,12 +111,24 @@ absl::StatusOr<Moves> Moves::Create(int num_ranks,
         absl::StrCat("moves: item_bytes of tensor ", i, " is ", item_bytes[i],
                      "; it must be at least 1"));
   }
+  return CreateShared(
+      num_ranks,
+      std::make_shared<const std::vector<int64_t>>(std::move(item_bytes)),
+      std::move(moves));
+}
+
+absl::StatusOr<Moves> Moves::With(std::vector<Move> moves) const {
+  return CreateShared(num_ranks_, item_bytes_, std::move(moves));
+}
+
+absl::StatusOr<Moves> Moves::CreateShared(int num_ranks, ItemBytes item_bytes,
+                                          std::vector<Move> moves) {
   int64_t left = kMaxTrafficBytes;
   for (const Move& move : moves) {
     RETURN_IF_ERROR(
-        CheckMove(move, num_ranks, static_cast<int>(item_bytes.size())));
+        CheckMove(move, num_ranks, static_cast<int>(item_bytes->size())));
     const std::optional<int64_t> bytes = vps::CheckedMultiply(
-        move.piece.region.num_elements(), item_bytes[move.piece.tensor]);
+        move.piece.region.num_elements(), (*item_bytes)[move.piece.tensor]);
     if (!bytes.has_value() || *bytes > left) {
       return absl::OutOfRangeError(absl::StrCat(
           "moves are more than ", kMaxTrafficBytes, " bytes (2^52)"));

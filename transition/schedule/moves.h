@@ -10,6 +10,7 @@
 #define TRANSITION_SCHEDULE_MOVES_H_
 
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <vector>
 
@@ -53,6 +54,9 @@ class Moves {
   static absl::StatusOr<Moves> Create(int num_ranks,
                                       std::vector<int64_t> item_bytes,
                                       std::vector<Move> moves);
+  // Other moves among the same ranks, of the same tensors; item_bytes are
+  // shared. Returns what Create returns for moves.
+  absl::StatusOr<Moves> With(std::vector<Move> moves) const;
 
   int num_ranks() const { return num_ranks_; }
   absl::Span<const Move> all() const { return moves_; }  // ascending
@@ -60,10 +64,10 @@ class Moves {
   absl::Span<const Move> Between(int sender, int receiver,
                                  int stream = 0) const;
   // Bytes of an element, by tensor.
-  absl::Span<const int64_t> item_bytes() const { return item_bytes_; }
-  int64_t item_bytes(int tensor) const { return item_bytes_[tensor]; }
+  absl::Span<const int64_t> item_bytes() const { return *item_bytes_; }
+  int64_t item_bytes(int tensor) const { return (*item_bytes_)[tensor]; }
   int64_t BytesOf(const Piece& piece) const {
-    return piece.region.num_elements() * item_bytes_[piece.tensor];
+    return piece.region.num_elements() * item_bytes(piece.tensor);
   }
   // Where a move begins in its stream. REQUIRES: it is one of all().
   int64_t OffsetOf(const Move& move) const {
@@ -74,11 +78,14 @@ class Moves {
   Traffic ToTraffic() const;
 
  private:
-  Moves(int num_ranks, std::vector<int64_t> item_bytes,
-        std::vector<Move> moves);
+  using ItemBytes = std::shared_ptr<const std::vector<int64_t>>;
+
+  static absl::StatusOr<Moves> CreateShared(int num_ranks, ItemBytes item_bytes,
+                                            std::vector<Move> moves);
+  Moves(int num_ranks, ItemBytes item_bytes, std::vector<Move> moves);
 
   int num_ranks_;
-  std::vector<int64_t> item_bytes_;
+  ItemBytes item_bytes_;  // never null; of all parts of a plan
   std::vector<Move> moves_;
   std::vector<int64_t> offsets_;  // of each in its stream
 };

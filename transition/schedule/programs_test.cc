@@ -204,6 +204,15 @@ TEST(MovesTest, SumUpToTraffic) {
   EXPECT_EQ(TwoTensors().ToTraffic(), *Traffic::Create(2, {{0, 1, 30}}));
 }
 
+TEST(MovesTest, OthersShareTheTensors) {
+  const Moves two = TwoTensors();
+  const Moves none = *two.With({});
+  EXPECT_EQ(none.item_bytes().data(), two.item_bytes().data());
+  EXPECT_THAT(none.all(), IsEmpty());
+  EXPECT_EQ(two.With({{.sender = 2}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(MovesTest, RefuseWhatIsNotThere) {
   const Box box = *Box::Whole({3});
   const auto error = [](std::vector<Move> moves) {

@@ -28,7 +28,7 @@ RankNeed NeedOf(const RankTotals& totals, int64_t port_staging_bytes,
   const int64_t slots = std::min(port_staging_bytes, totals.sent_bytes) +
                         std::min(port_staging_bytes, totals.received_bytes);
   return {.held_bytes = totals.relayed_bytes,
-          .held_weight = totals.memory_weight,
+          .held_weight = totals.relay_weight,
           .port_bytes = totals.sent_bytes + totals.received_bytes,
           .port_weight = totals.port_weight,
           .slot_bytes = std::max<int64_t>(0, slots - dead_bytes),
@@ -78,6 +78,7 @@ RankNeed TightNeed(const RankTotals& totals, int64_t port_staging_bytes,
       totals.adopted_bytes +
       std::max(totals.freed_bytes, totals.made_bytes + totals.zero_bytes);
   need.held_bytes += std::min(totals.freed_bytes, totals.made_bytes);
+  need.held_weight += totals.memory_weight;
   return need;
 }
 

@@ -117,8 +117,9 @@ void AddLine(const Line& line, std::vector<RankTotals>& totals) {
     it.sent_bytes += rate.sends * line.bytes;
     it.received_bytes += rate.receives * line.bytes;
     it.relayed_bytes += rate.relays * line.bytes;
-    it.memory_weight += std::max(rate.frees, rate.allocates) +
-                        2 * rate.allocates + 2 * rate.relays;
+    it.memory_weight +=
+        std::max(rate.frees, rate.allocates) + 2 * rate.allocates;
+    it.relay_weight += 2 * rate.relays;
     it.port_weight += rate.sends + rate.receives;
   }
 }

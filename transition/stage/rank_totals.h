@@ -25,9 +25,11 @@ struct RankTotals {
   int64_t sent_bytes = 0;    // to other ranks
   int64_t received_bytes = 0;
   int64_t relayed_bytes = 0;  // of those, through staging memory
-  // Over the lines, by how much a unit of each may put off twice the resident
-  // bytes and what a part makes; and what it sends and receives.
+  // Over the lines, by how much a unit of each may put off: twice the resident
+  // bytes and what a part makes; twice what it relays; what it sends and
+  // receives.
   int64_t memory_weight = 0;
+  int64_t relay_weight = 0;
   int64_t port_weight = 0;
 };
 

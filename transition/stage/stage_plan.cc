@@ -289,10 +289,7 @@ class Planner {
   void AddStage(StageContents contents, absl::Span<const PartBytes> bytes,
                 std::vector<RankRoom>& rooms) {
     // Parts of moves that Create accepted.
-    Stage stage = {.moves = *Moves::Create(
-                       num_ranks(),
-                       {moves_.item_bytes().begin(), moves_.item_bytes().end()},
-                       std::move(contents.moves)),
+    Stage stage = {.moves = *moves_.With(std::move(contents.moves)),
                    .makes = std::move(contents.makes)};
     if (plan_.mode == StageMode::kTight) {
       stage.frees = std::move(contents.frees);

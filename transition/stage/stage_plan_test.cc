@@ -77,7 +77,7 @@ TEST(StagePlanTest, TightModeKeepsItsPromise) {
     staged += plan->stages.size() > 1;
   }
   std::cout << staged << " in several stages, " << refused << " refused\n";
-  EXPECT_GT(staged, 20);
+  EXPECT_GT(staged, 10);
 }
 
 // Peaks are no more than what the programs need: one byte less and the checker
@@ -113,7 +113,9 @@ TEST(StagePlanTest, SafeModeKeepsTheSource) {
   int staged = 0;
   for (int i = 0; i < NumCases(200, 2000); ++i) {
     const StageCase it = RandomStageCase(i, random);
-    const StageOptions options = RandomOptions(StageMode::kSafe, random);
+    StageOptions options = RandomOptions(StageMode::kSafe, random);
+    // All of a stage is packed, so staging alone cuts.
+    if (i % 2 == 0) options.port_staging_bytes = int64_t{1} << 40;
     const absl::StatusOr<StagePlan> plan =
         PlanStages(it.moves, it.memory, options);
     if (!plan.ok()) continue;  // elements larger than a part may be
@@ -130,6 +132,7 @@ TEST(StagePlanTest, SafeModeKeepsTheSource) {
         << "case " << i;
     staged += plan->stages.size() > 1;
   }
+  std::cout << staged << " in several stages\n";
   EXPECT_GT(staged, 5);
 }
 
