@@ -10,8 +10,10 @@
 #include "api/layout_file/load_torch.h"
 #include "api/layout_file/megatron_section.h"
 #include "api/layout_file/yaml.h"
+#include "api/listing/json_codec.h"
 #include "base/status_macros.h"
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/listing/listed_layout.h"
 #include "vps/layout/megatron/megatron_layout.h"
 #include "vps/model/state_list.h"
 
@@ -70,6 +72,19 @@ absl::StatusOr<LoadedLayout> LoadMegatron(ObjectReader root, ReadText read) {
                .buffers = [job](int rank) { return BuffersOf(*job, rank); }}};
 }
 
+absl::StatusOr<LoadedLayout> LoadListing(absl::string_view text) {
+  ASSIGN_OR_RETURN(vps::Listing listing, DecodeListing(text));
+  const std::string framework = listing.framework();
+  const std::string version = listing.framework_version();
+  ASSIGN_OR_RETURN(vps::ListedLayout listed,
+                   vps::MakeListedLayout(std::move(listing)), "listing");
+  return LoadedLayout{.model = "",
+                      .framework = framework,
+                      .framework_version = version,
+                      .layout = std::move(listed.layout),
+                      .live = std::move(listed.live)};
+}
+
 }  // namespace
 
 absl::StatusOr<LoadedLayout> LoadLayoutTree(const Json& json, ReadText read) {
@@ -84,6 +99,7 @@ absl::StatusOr<LoadedLayout> LoadLayoutTree(const Json& json, ReadText read) {
 }
 
 absl::StatusOr<LoadedLayout> LoadLayout(absl::string_view text, ReadText read) {
+  if (IsListing(text)) return LoadListing(text);
   ASSIGN_OR_RETURN(const YamlText yaml, YamlText::Parse(text));
   absl::StatusOr<LoadedLayout> loaded = LoadLayoutTree(yaml.root(), read);
   RETURN_IF_ERROR(yaml.AtLine(loaded.status()));

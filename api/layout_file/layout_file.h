@@ -7,6 +7,8 @@
 //   world: 16
 //   parallelism: {tp: 2, pp: 4}
 //   states: bf16-mixed              # or [param:bfloat16, main:float32, ...]
+//
+// A listing (api/listing) is a layout file too: what a live job dumped.
 #ifndef API_LAYOUT_FILE_LAYOUT_FILE_H_
 #define API_LAYOUT_FILE_LAYOUT_FILE_H_
 

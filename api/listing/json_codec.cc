@@ -1,7 +1,8 @@
 // FIELDS. A dump may say more than is read here (values, groups): what isn't
 // known is passed over. Absent are: `live_name` (""), `framework_version`
-// (""), `buffers` (none), `pad_from` (no padding), and of a region `offset` (0)
-// and `strides` (those of the row-major local tensor).
+// (""), `buffers` (none), `pad_from` (no padding), `buffer` and `buffer_offset`
+// (memory of its own), and of a region `offset` (0) and `strides` (those of the
+// row-major local tensor).
 #include "api/listing/json_codec.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -102,6 +104,8 @@ absl::StatusOr<ListedTensor> ReadTensor(const Json& json, std::string path) {
   ListedTensor tensor = {std::move(spec), reader.Text("live_name"), {}, {}};
   reader.Require({"local_shape"});
   tensor.local_shape = reader.Ints("local_shape", 0, kMax);
+  tensor.buffer = reader.Text("buffer");
+  tensor.buffer_offset = reader.Int("buffer_offset", 0, kMax, 0);
   for (const ObjectReader& element : reader.List("regions")) {
     ASSIGN_OR_RETURN(ListedRegion region, ReadRegion(element, tensor));
     tensor.regions.push_back(region);
@@ -242,6 +246,52 @@ class Decoder {
   absl::Status status_;
 };
 
+// Goes through a text up to the first key by which a listing and a layout file
+// differ.
+class KeyFinder : public nlohmann::json_sax<Json> {
+ public:
+  bool is_listing() const { return is_listing_; }
+
+  bool key(string_t& key) override {
+    if (depth_ != 1) return true;
+    constexpr absl::string_view kOfListings[] = {"world_size", "ranks",
+                                                 "framework_version"};
+    constexpr absl::string_view kOfLayoutFiles[] = {"world", "model",
+                                                    "parallelism", "states"};
+    is_listing_ = absl::c_linear_search(kOfListings, key);
+    return !is_listing_ && !absl::c_linear_search(kOfLayoutFiles, key);
+  }
+  bool start_object(size_t) override { return Open(); }
+  bool end_object() override { return Close(); }
+  bool start_array(size_t) override { return Open(); }
+  bool end_array() override { return Close(); }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool parse_error(size_t, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  bool Open() {
+    ++depth_;
+    return true;
+  }
+  bool Close() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
+  bool is_listing_ = false;
+};
+
 ordered_json NumbersJson(absl::Span<const int64_t> numbers) {
   ordered_json json = ordered_json::array();
   for (int64_t number : numbers) json.push_back(number);
@@ -266,6 +316,10 @@ ordered_json TensorJson(const ListedTensor& tensor) {
                        {"local_shape", NumbersJson(tensor.local_shape)}};
   if (tensor.spec.pad_from().has_value()) {
     json["pad_from"] = *tensor.spec.pad_from();
+  }
+  if (!tensor.buffer.empty()) {
+    json["buffer"] = tensor.buffer;
+    json["buffer_offset"] = tensor.buffer_offset;
   }
   json["regions"] = std::move(regions);
   return json;
@@ -296,6 +350,14 @@ std::string Dump(const ordered_json& json) {
 }
 
 }  // namespace
+
+bool IsListing(absl::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == absl::string_view::npos || text[first] != '{') return false;
+  KeyFinder finder;
+  Json::sax_parse(text.begin(), text.end(), &finder);
+  return finder.is_listing();
+}
 
 absl::StatusOr<vps::Listing> DecodeListing(absl::string_view text) {
   if (text.size() > kMaxListingBytes) {

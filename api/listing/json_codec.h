@@ -23,6 +23,10 @@ namespace dynatrain::api {
 // a fifth of it.
 inline constexpr size_t kMaxListingBytes = size_t{2} << 30;
 
+// Whether a text is a listing and no layout file (api/layout_file), by the
+// first of its keys that only one of them has. False if it is neither.
+bool IsListing(absl::string_view text);
+
 // Reads a listing; its text is gone through once, and only what it means is
 // kept. Returns kInvalidArgument if it is no JSON ("not JSON: ... at line 3,
 // ..."), has a field that isn't known or lacks one, or is refused by

@@ -17,6 +17,7 @@
 #include "vps/geometry/interval.h"
 #include "vps/geometry/strided_run.h"
 #include "vps/layout/layout.h"
+#include "vps/layout/listed_copy.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -121,6 +122,12 @@ class Way {
   }
 
   std::string Text() {
+    if (!placement_.listed.empty()) {
+      Listed();
+      Store();
+      Ranks();
+      return std::move(text_);
+    }
     Where();
     for (const Cut& cut : placement_.cuts) Apply(cut);
     if (placement_.cuts.empty()) {
@@ -160,6 +167,42 @@ class Way {
     Step("where",
          absl::StrCat(absl::StrJoin(of, ", "), " of the mesh ", MeshText()));
     Line(absl::StrCat("-> ", absl::StrJoin(at, ", ")));
+  }
+
+  // In place of the steps up to memory, which a listing doesn't tell.
+  void Listed() {
+    const int rank = Owners().first();
+    const int64_t part = layout_.PieceIndex(rank, tensor_, copy_);
+    const vps::ListedMemory& memory = layout_.listed(tensor_, copy_)[part];
+    const auto region =
+        std::find_if(memory.regions.begin(), memory.regions.end(),
+                     [&](const vps::ListedRegion& listed) {
+                       return Contains(listed.global, whole_);
+                     });
+    const vps::Box& box = region->global;
+    Step("listed",
+         absl::StrCat(
+             box.DebugString(), " lies at ", Grouped(region->offset),
+             " of the local ",
+             memory.local_shape.size() == whole_.size() ? "tensor " : "shard ",
+             ListText(memory.local_shape)));
+    offset_ = region->offset;
+    std::vector<std::string> terms = {Grouped(region->offset)};
+    for (int dim = 0; dim < box.dims(); ++dim) {
+      const int64_t index = whole_[dim] - box.origin(dim);
+      offset_ += index * region->strides[dim];
+      terms.push_back(absl::StrCat("(", whole_[dim], " - ", box.origin(dim),
+                                   ") x ", region->strides[dim]));
+    }
+    Line(absl::StrCat("-> ", absl::StrJoin(terms, " + "), " = ",
+                      Grouped(offset_)));
+  }
+
+  static bool Contains(const vps::Box& box, absl::Span<const int64_t> index) {
+    for (int dim = 0; dim < box.dims(); ++dim) {
+      if (!box.interval(dim).Contains(index[dim])) return false;
+    }
+    return true;
   }
 
   std::string MeshText() const {
@@ -288,8 +331,8 @@ class Way {
   void Store() {
     const int rank = Owners().first();
     const int64_t item_bytes = layout_.tensor(tensor_).item_bytes();
-    const vps::Storage& storage = held_.storage;
-    if (storage.buffer == vps::Storage::kOwnTensor) {
+    const int buffer = layout_.BufferOf(rank, tensor_, copy_);
+    if (buffer == vps::Storage::kOwnTensor) {
       Step("store", absl::StrCat("in a tensor of its own, at byte ",
                                  Grouped(offset_), " x ", item_bytes, " = ",
                                  Grouped(offset_ * item_bytes)));
@@ -297,7 +340,7 @@ class Way {
     }
     const int64_t begin = layout_.BufferOffset(rank, tensor_, copy_);
     Step("store",
-         absl::StrCat("in buffer ", layout_.buffers()[storage.buffer],
+         absl::StrCat("in buffer ", layout_.buffers()[buffer],
                       ", where this begins at element ", Grouped(begin)));
     Line(absl::StrCat("-> byte (", Grouped(begin), " + ", Grouped(offset_),
                       ") x ", item_bytes, " = ",

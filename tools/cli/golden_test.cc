@@ -43,6 +43,14 @@ std::vector<Golden> Goldens() {
       {"pair.json", {"layout", pair, "-o", "json"}},
       {"pair_rank.json",
        {"layout", pair, "-o", "json", "-r", "1", "-t", "*fc?.weight"}},
+      // What a job dumped, as a layout.
+      {"listed_ranks.txt", {"layout", Data("pair.json")}},
+      {"listed_rank_1.txt", {"layout", Data("pair.json"), "-r", "1"}},
+      {"listed_fc1.txt", {"layout", Data("pair.json"), "-t", "*fc1.weight"}},
+      {"listed_again.json", {"layout", Data("pair.json"), "-o", "json"}},
+      {"explain_listed.txt",
+       {"explain", Data("pair.json"), "-e",
+        "decoder.layers.0.mlp.linear_fc1.weight[13,5]"}},
       {"explain_weight.txt", {"explain", dense, "-e", fc1}},
       {"explain_moment.txt",
        {"explain", dense, "-e", fc1, "--state", "exp_avg"}},
@@ -87,6 +95,10 @@ TEST(GoldenTest, DifferencesAreToldAndHaveTheirExitCode) {
   EXPECT_EQ(wrong.code, kDiffers);
   EXPECT_EQ(wrong.err, "");
   ExpectGolden(wrong.out, Data("diff_wrong.txt"));
+}
+
+TEST(GoldenTest, AListingThatIsReadAndListedIsTheSameText) {
+  EXPECT_EQ(FileText(Data("listed_again.json")), FileText(Data("pair.json")));
 }
 
 TEST(GoldenTest, ErrorsNameFieldValueAndWhatIsNear) {

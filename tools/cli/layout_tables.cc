@@ -78,11 +78,11 @@ std::string AmountText(const std::pair<int64_t, int64_t>& amount) {
 
 std::string WhereText(const Layout& layout, int rank, int tensor, int copy,
                       int64_t offset) {
-  const vps::Storage& storage = layout.held(tensor, copy).storage;
-  if (storage.buffer == vps::Storage::kOwnTensor) {
+  const int buffer = layout.BufferOf(rank, tensor, copy);
+  if (buffer == vps::Storage::kOwnTensor) {
     return offset == 0 ? "own tensor" : absl::StrCat("own tensor + ", offset);
   }
-  return absl::StrCat(layout.buffers()[storage.buffer], " + ",
+  return absl::StrCat(layout.buffers()[buffer], " + ",
                       layout.BufferOffset(rank, tensor, copy) + offset);
 }
 

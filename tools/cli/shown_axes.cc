@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "vps/layout/listing/listed_layout.h"
 
 namespace dynatrain::cli {
 
@@ -19,7 +20,8 @@ std::vector<ShownAxis> ShownAxes(const Layout& layout) {
       const bool there = std::any_of(
           shown.begin(), shown.end(),
           [&](const ShownAxis& other) { return other.name == name; });
-      if (mesh.size(axis) > 1 && !there) {
+      // That of a listing is the rank, which is shown anyway.
+      if (mesh.size(axis) > 1 && !there && name != vps::kRankAxis) {
         shown.push_back({m, axis, name, mesh.size(axis)});
       }
     }
@@ -37,13 +39,18 @@ std::string CoordinatesText(const Layout& layout, int rank) {
     parts.push_back(
         absl::StrCat(axis.name, " ", Coordinate(layout, axis, rank)));
   }
-  return parts.empty() ? "the only rank" : absl::StrJoin(parts, ", ");
+  if (!parts.empty()) return absl::StrJoin(parts, ", ");
+  return layout.world_size() == 1 ? "the only rank" : "as listed";
 }
 
 std::string MeshesText(const Layout& layout) {
   std::vector<std::string> texts;
   for (const Mesh& mesh : layout.meshes()) {
     std::vector<std::string> axes;
+    if (mesh.AxisIndex(vps::kRankAxis).has_value()) {
+      texts.push_back("as listed");
+      continue;
+    }
     for (const vps::MeshAxis& axis : mesh.axes()) {
       axes.push_back(absl::StrCat(axis.name, " ", axis.size));
     }

@@ -22,10 +22,10 @@ std::vector<ShownAxis> ShownAxes(const vps::Layout& layout);
 
 int Coordinate(const vps::Layout& layout, const ShownAxis& axis, int rank);
 
-// "pp 1, dp 0, tp 1"; "the only rank" without axes.
+// "pp 1, dp 0, tp 1"; without axes "the only rank", or "as listed".
 std::string CoordinatesText(const vps::Layout& layout, int rank);
 
-// "pp2 dp2 tp2; etp1 ..." of each mesh: "pp 2 x dp 2 x tp 2".
+// "pp2 dp2 tp2; etp1 ..." of each mesh: "pp 2 x dp 2 x tp 2"; "as listed".
 std::string MeshesText(const vps::Layout& layout);
 
 }  // namespace dynatrain::cli

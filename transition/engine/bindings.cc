@@ -56,12 +56,11 @@ struct Place {
 };
 
 // `region` counts elements of memory without gaps: of a row-major tensor, or of
-// a shard. What is bound has strides of its own.
-Place PlaceOf(const vps::OwnedRegion& region, bool is_flat,
-              absl::Span<const int64_t> shape,
+// a shard, which has one dim. What is bound has strides of its own.
+Place PlaceOf(const vps::OwnedRegion& region, absl::Span<const int64_t> shape,
               absl::Span<const int64_t> strides_bytes) {
   Place place;
-  if (is_flat) {
+  if (shape.size() != region.global.dims()) {
     place.offset_bytes = region.offset * strides_bytes[0];
     for (int d = 0; d < region.global.dims(); ++d) {
       place.strides_bytes.push_back(region.strides[d] * strides_bytes[0]);
@@ -69,7 +68,9 @@ Place PlaceOf(const vps::OwnedRegion& region, bool is_flat,
     return place;
   }
   for (int d = 0; d < region.global.dims(); ++d) {
-    const int64_t index = region.offset / region.strides[d] % shape[d];
+    // Along a dim of one index a listed region's stride may be anything.
+    const int64_t index =
+        shape[d] == 1 ? 0 : region.offset / region.strides[d] % shape[d];
     place.offset_bytes += index * strides_bytes[d];
     place.strides_bytes.push_back(strides_bytes[d]);
   }
@@ -154,9 +155,7 @@ absl::StatusOr<RegionMemory> Bindings::Find(int tensor, int copy,
         absl::StrCat(Describe(tensor, copy), ": rank ", rank_,
                      " does not hold ", region.DebugString()));
   }
-  const Place place =
-      PlaceOf(*own, layout().placement(tensor, copy).flat.has_value(),
-              bound.shape, bound.strides_bytes);
+  const Place place = PlaceOf(*own, bound.shape, bound.strides_bytes);
   const vps::Box within = region.RelativeTo(own->global.origin());
   const int64_t item_bytes = layout().tensor(tensor).item_bytes();
   vps::StridedRun run = vps::RunOf(within, place.strides_bytes, item_bytes);

@@ -64,6 +64,7 @@ void AppendShapeAndFlat(const vps::Layout& layout, int tensor, Key& key) {
     const vps::FlatPosition& flat = layout.held(tensor, copy).flat;
     key.push_back(flat.position);
     key.push_back(flat.shard);
+    key.push_back(layout.held(tensor, copy).listed);
   }
 }
 

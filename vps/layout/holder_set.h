@@ -1,9 +1,10 @@
 // HolderSet: the ranks that hold the same piece of a tensor, as a product over
-// the mesh axes that do not tell its holders apart. Listed lazily: its size
-// in memory does not depend on how many ranks there are.
+// the mesh axes that do not tell its holders apart, or as a view of a list. Its
+// size in memory does not depend on how many ranks there are.
 #ifndef VPS_LAYOUT_HOLDER_SET_H_
 #define VPS_LAYOUT_HOLDER_SET_H_
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -18,6 +19,10 @@ class HolderSet {
   // The set of one rank; the factors added later multiply it.
   // REQUIRES: `first` is at 0 on all axes of those factors.
   explicit HolderSet(int first) : base_(first) {}
+  // These ranks, which must outlive the set.
+  // REQUIRES: ascending, at least one; no factors are added.
+  explicit HolderSet(absl::Span<const int> ranks)
+      : base_(ranks[0]), size_(static_cast<int>(ranks.size())), list_(ranks) {}
 
   // All ranks of `group`; REQUIRES, here and below: no axis in two factors.
   void AddAll(const RankGroup& group) { Add(group, 0, 1, group.ranks()); }
@@ -36,6 +41,7 @@ class HolderSet {
   int first() const { return rank(0); }
   // The holders in a fixed order. REQUIRES: 0 <= index < size().
   int rank(int index) const {
+    if (!list_.empty()) return list_[index];
     int rank = base_;
     for (int i = num_factors_ - 1; i >= 0; --i) {
       const Factor& factor = factors_[i];
@@ -47,6 +53,7 @@ class HolderSet {
   }
   // The index with rank(index) == rank; nullopt if `rank` is no holder.
   std::optional<int> IndexOf(int rank) const {
+    if (!list_.empty()) return IndexInList(rank);
     int index = 0;
     int rest = rank;
     for (int i = 0; i < num_factors_; ++i) {
@@ -71,6 +78,11 @@ class HolderSet {
     int count;
   };
 
+  std::optional<int> IndexInList(int rank) const {
+    const auto it = std::lower_bound(list_.begin(), list_.end(), rank);
+    if (it == list_.end() || *it != rank) return std::nullopt;
+    return static_cast<int>(it - list_.begin());
+  }
   absl::Span<const RankGroup::Axis> AxesOf(const Factor& factor) const {
     return absl::MakeConstSpan(axes_).subspan(factor.first_axis,
                                               factor.num_axes);
@@ -95,6 +107,7 @@ class HolderSet {
   int num_factors_ = 0;
   std::array<RankGroup::Axis, kMaxMeshAxes> axes_;
   std::array<Factor, kMaxMeshAxes> factors_;  // the first one slowest
+  absl::Span<const int> list_;  // unless empty, all holders, and no factors
 };
 
 }  // namespace dynatrain::vps

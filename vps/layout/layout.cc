@@ -47,8 +47,11 @@ class RegionWalk {
       : body_(body), number_of_(number_of), visit_(visit) {}
 
   // REQUIRES: the rank is where the copy is.
-  void Visit(int tensor, int copy) {
+  void Visit(int rank, int tensor, int copy) {
     const Held& held = body_.held(tensor, copy);
+    if (held.listed >= 0) {
+      return VisitListed(*body_.ListedAt(held, rank), tensor, copy);
+    }
     SetSpace(body_.tensors[tensor], held.placement);
     if (elements_ == 0) return;
     region_.tensor = tensor;
@@ -77,6 +80,12 @@ class RegionWalk {
     for (int dim = space_.dims() - 1; dim >= 0; --dim) {
       region_.strides[dim] = elements_;
       elements_ *= space_.shape()[dim];
+    }
+  }
+
+  void VisitListed(const ListedMemory& memory, int tensor, int copy) {
+    for (const ListedRegion& listed : memory.regions) {
+      visit_({tensor, copy, listed.global, listed.offset, listed.strides});
     }
   }
 
@@ -142,14 +151,21 @@ const Held& Layout::held(int tensor, int copy) const {
   return body_->held(tensor, copy);
 }
 
+const ListedCopy& Layout::listed(int tensor, int copy) const {
+  return body_->listed[body_->held(tensor, copy).listed];
+}
+
 int Layout::FirstRank(int tensor, int copy) const {
   return body_->RankAt(body_->held(tensor, copy));
 }
 
 bool Layout::IsAt(int rank, int tensor, int copy) const {
   const Held& held = body_->held(tensor, copy);
-  return body_->body_of(held).located.PositionOf(rank) ==
-         body_->PositionAt(held);
+  const PlacementBody& placement = body_->body_of(held);
+  if (placement.listed.has_value()) {
+    return body_->ListedAt(held, rank) != nullptr;
+  }
+  return placement.located.PositionOf(rank) == body_->PositionAt(held);
 }
 
 std::optional<LocalShape> Layout::LocalShapeOf(int rank, int tensor,
@@ -157,6 +173,9 @@ std::optional<LocalShape> Layout::LocalShapeOf(int rank, int tensor,
   if (!IsAt(rank, tensor, copy)) return std::nullopt;
   const Held& held = body_->held(tensor, copy);
   const PlacementBody& placement = body_->body_of(held);
+  if (const ListedMemory* memory = body_->ListedAt(held, rank)) {
+    return LocalShape(memory->local_shape.begin(), memory->local_shape.end());
+  }
   const auto number_of = [&](int group) {
     return body_->groups[group].NumberOf(rank);
   };
@@ -170,8 +189,17 @@ std::optional<LocalShape> Layout::LocalShapeOf(int rank, int tensor,
   return LocalShape{shard.size()};
 }
 
+int Layout::BufferOf(int rank, int tensor, int copy) const {
+  const Held& held = body_->held(tensor, copy);
+  const ListedMemory* memory = body_->ListedAt(held, rank);
+  return memory == nullptr ? held.storage.buffer : memory->storage.buffer;
+}
+
 int64_t Layout::BufferOffset(int rank, int tensor, int copy) const {
   const Held& held = body_->held(tensor, copy);
+  if (const ListedMemory* memory = body_->ListedAt(held, rank)) {
+    return memory->storage.offset;
+  }
   const int group = body_->body_of(held).flat_group;
   if (group < 0) return held.storage.offset;
   // The tensor begins before the rank's piece of the run, or in it.
@@ -201,7 +229,7 @@ void Layout::ForEachRegion(
     if (entry.flat_group >= 0 && !entry.MayBeIn(numbers[entry.flat_group])) {
       continue;
     }
-    walk.Visit(entry.tensor, entry.copy);
+    walk.Visit(rank, entry.tensor, entry.copy);
   }
 }
 
@@ -213,13 +241,17 @@ void Layout::ForEachRegionOf(
   };
   RegionWalk walk(*body_, number_of, visit);
   for (int copy = 0; copy < num_copies(tensor); ++copy) {
-    if (IsAt(rank, tensor, copy)) walk.Visit(tensor, copy);
+    if (IsAt(rank, tensor, copy)) walk.Visit(rank, tensor, copy);
   }
 }
 
 HolderSet Layout::HoldersLike(int rank, int tensor, int copy) const {
   const Held& held = body_->held(tensor, copy);
   const PlacementBody& placement = body_->body_of(held);
+  if (placement.listed.has_value()) {
+    const int part = placement.listed->PartOf(rank);
+    return HolderSet(body_->placements[held.placement].listed[part]);
+  }
   HolderSet holders(body_->RankAt(held));
   holders.AddAll(placement.free);
   const auto add = [&](int group) {
@@ -233,6 +265,7 @@ HolderSet Layout::HoldersLike(int rank, int tensor, int copy) const {
 
 int64_t Layout::PieceIndex(int rank, int tensor, int copy) const {
   const PlacementBody& placement = body_->body_of(body_->held(tensor, copy));
+  if (placement.listed.has_value()) return placement.listed->PartOf(rank);
   int64_t index = 0;
   const auto add = [&](int group) {
     index = index * body_->groups[group].pieces() +

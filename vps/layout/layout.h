@@ -1,7 +1,8 @@
 // Layout: who holds what. It maps a rank to the regions that it holds, and a
 // box of a tensor to the ranks that hold its parts, both in closed form: from
 // the chain of placement.h, never from a list per rank, and elements are never
-// enumerated. LayoutBuilder makes it.
+// enumerated. What is known from a dump only is listed, and indexed then
+// (listed_copy.h). LayoutBuilder makes it.
 //
 //   layout.ForEachRegion(rank, [&](const OwnedRegion& region) { ... });
 //   layout.ForEachPiece(tensor, copy, box, [&](const Piece& piece) { ... });
@@ -13,7 +14,6 @@
 #ifndef VPS_LAYOUT_LAYOUT_H_
 #define VPS_LAYOUT_LAYOUT_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +29,7 @@
 #include "base/fingerprint.h"
 #include "vps/geometry/box.h"
 #include "vps/layout/holder_set.h"
+#include "vps/layout/listed_copy.h"
 #include "vps/layout/mesh.h"
 #include "vps/layout/placement.h"
 #include "vps/model/tensor_spec.h"
@@ -37,8 +38,6 @@ namespace dynatrain::vps {
 
 struct LayoutBody;
 
-// One number per dim of a tensor; entries past its dims are 0.
-using Strides = std::array<int64_t, kMaxDims>;
 using LocalShape = absl::InlinedVector<int64_t, kMaxDims>;
 
 // A box of a tensor that a rank holds, never empty. The element at index g of
@@ -85,17 +84,20 @@ class Layout {
   const Placement& placement(int tensor, int copy) const {
     return placements()[held(tensor, copy).placement];
   }
+  // Of a copy whose placement is listed: what its parts are.
+  const ListedCopy& listed(int tensor, int copy) const;
 
   // The rank that has the first part of every cut and shard: at 0 on all axes
-  // but those that locate.
+  // but those that locate. If it is listed, the first rank of the first part.
   int FirstRank(int tensor, int copy) const;
   // True if `rank` is where this copy is, though its part may be empty. O(axes)
   bool IsAt(int rank, int tensor, int copy) const;
   // The shape of what the rank has in its own memory of a copy: one dim, the
   // length, if the placement is flattened. nullopt unless IsAt.
   std::optional<LocalShape> LocalShapeOf(int rank, int tensor, int copy) const;
-  // Where the first element of that memory is in the copy's buffer, in
-  // elements (Storage). REQUIRES: IsAt.
+  // The buffer that this memory is in, Storage::kOwnTensor if in none, and
+  // where its first element is in it, in elements. REQUIRES: IsAt.
+  int BufferOf(int rank, int tensor, int copy) const;
   int64_t BufferOffset(int rank, int tensor, int copy) const;
 
   // All that `rank` holds, in the order of tensors, then copies, then
@@ -107,9 +109,9 @@ class Layout {
                        absl::FunctionRef<void(const OwnedRegion&)> visit) const;
 
   // The parts of `box` that are held together by ranks of one copy: disjoint,
-  // their union is `box`. In ascending order of the holders' numbers in the
-  // placement's cuts and shards. O(axes) per piece.
-  // REQUIRES: `box` lies within the tensor.
+  // their union is `box`. In ascending order of the holders' PieceIndex.
+  // O(axes) per piece; if it is listed, O(log + regions that begin near the
+  // box). REQUIRES: `box` lies within the tensor.
   void ForEachPiece(int tensor, int copy, const Box& box,
                     absl::FunctionRef<void(const Piece&)> visit) const;
 
@@ -120,7 +122,8 @@ class Layout {
   // The ranks that hold the same of a copy as `rank`, with it. REQUIRES: IsAt.
   HolderSet HoldersLike(int rank, int tensor, int copy) const;
   // Which of the parts of the copy the rank holds: the number of its numbers in
-  // the cuts and shards, the first cut slowest. O(axes).
+  // the cuts and shards, the first cut slowest, or of the part that is listed.
+  // O(axes). REQUIRES: IsAt.
   int64_t PieceIndex(int rank, int tensor, int copy) const;
 
   // Equal exactly (up to chance) if meshes, buffers, tensors and copies are.

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "vps/geometry/interval.h"
 #include "vps/layout/holder_set.h"
 #include "vps/layout/layout.h"
+#include "vps/layout/listed_index.h"
 #include "vps/layout/mesh.h"
 #include "vps/layout/placement.h"
 #include "vps/layout/rank_group.h"
@@ -37,11 +39,14 @@ struct PlacementBody {
   int flat_group = -1;        // -1: not flattened
   RankGroup located;
   RankGroup free;  // the axes whose ranks hold the same
+  // If it is listed: then there are no cuts, and the groups mean nothing.
+  std::optional<ListedRanks> listed;
 };
 
 // The copies that are located by the same axes of one mesh, by the position of
 // their coordinates: so a rank finds what is at its place without looking at
-// the rest.
+// the rest. Listed ones stand as if all axes located them, at each rank that
+// has them.
 struct Shelf {
   struct Entry {
     int tensor;
@@ -81,6 +86,8 @@ struct LayoutBody {
   std::vector<PlacementBody> placement_bodies;
   std::vector<RankGroup> groups;  // of all cuts and shards, each once
   std::vector<Shelf> shelves;
+  std::vector<ListedCopy> listed;
+  std::vector<ListedIndex> listed_indexes;  // of each
   std::vector<TensorSpec> tensors;
   std::vector<Held> helds;      // by tensor, then copy
   std::vector<int> first_held;  // of each tensor, and the end
@@ -96,9 +103,19 @@ struct LayoutBody {
   const PlacementBody& body_of(const Held& held) const {
     return placement_bodies[held.placement];
   }
-  // The rank at `held.at`, at 0 on all other axes.
+  // nullptr unless the copy is listed and the rank has a part of it.
+  const ListedMemory* ListedAt(const Held& held, int rank) const {
+    const std::optional<ListedRanks>& ranks = body_of(held).listed;
+    if (!ranks.has_value()) return nullptr;
+    const int part = ranks->PartOf(rank);
+    return part < 0 ? nullptr : &listed[held.listed][part];
+  }
+  // The rank at `held.at`, at 0 on all other axes; of a listed copy, the first.
   int RankAt(const Held& held) const {
     const PlacementBody& placement = body_of(held);
+    if (placement.listed.has_value()) {
+      return placements[held.placement].listed[0][0];
+    }
     return placement.located.RankOf(PositionAt(held));
   }
   // As RankGroup::PositionOf of the ranks at `held.at`.

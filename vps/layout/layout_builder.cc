@@ -56,6 +56,7 @@ class Compiler {
     for (const Placement& placement : body_.placements) {
       const Mesh& mesh = body_.meshes[placement.mesh];
       PlacementBody compiled;
+      if (!placement.listed.empty()) compiled.listed.emplace(placement.listed);
       compiled.shelf = ShelfOf(placement);
       compiled.located = RankGroup(mesh, {placement.located_by});
       unsigned used = 0;
@@ -91,13 +92,15 @@ class Compiler {
   }
 
   int ShelfOf(const Placement& placement) {
-    const auto [it, is_new] =
-        index_of_shelf_.try_emplace({placement.mesh, placement.located_by},
-                                    static_cast<int>(body_.shelves.size()));
-    if (is_new) {
-      body_.shelves.emplace_back().located =
-          RankGroup(body_.meshes[placement.mesh], {placement.located_by});
+    const Mesh& mesh = body_.meshes[placement.mesh];
+    std::vector<int> axes = placement.located_by;
+    if (!placement.listed.empty()) {
+      axes.resize(mesh.num_axes());
+      std::iota(axes.begin(), axes.end(), 0);
     }
+    const auto [it, is_new] = index_of_shelf_.try_emplace(
+        {placement.mesh, axes}, static_cast<int>(body_.shelves.size()));
+    if (is_new) body_.shelves.emplace_back().located = RankGroup(mesh, {axes});
     return it->second;
   }
 
@@ -252,6 +255,36 @@ absl::Status CheckStorage(const LayoutBody& body, const Storage& storage) {
   return absl::OkStatus();
 }
 
+absl::Status CheckListed(const LayoutBody& body, const Held& held,
+                         const TensorSpec& spec) {
+  const size_t parts = body.placements[held.placement].listed.size();
+  const int copies = static_cast<int>(body.listed.size());
+  if (parts == 0) {
+    if (held.listed == -1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "listed is given, but the placement is not listed");
+  }
+  if (held.listed < 0 || held.listed >= copies) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("listed: ", held.listed, " is not one of the ", copies));
+  }
+  if (held.storage != Storage()) {
+    return absl::InvalidArgumentError(
+        "storage is given, but the placement is listed: its parts have it");
+  }
+  const ListedCopy& copy = body.listed[held.listed];
+  if (copy.size() != parts) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "listed: there are ", copy.size(), " parts, and ranks of ", parts));
+  }
+  for (size_t i = 0; i < copy.size(); ++i) {
+    RETURN_IF_ERROR(CheckStorage(body, copy[i].storage),
+                    absl::StrCat("listed: part ", i));
+  }
+  RETURN_IF_ERROR(ValidateListedCopy(spec.whole(), copy), "listed");
+  return absl::OkStatus();
+}
+
 absl::Status CheckHeld(const LayoutBody& body, const Held& held,
                        const TensorSpec& spec) {
   const int placements = static_cast<int>(body.placements.size());
@@ -262,6 +295,7 @@ absl::Status CheckHeld(const LayoutBody& body, const Held& held,
   RETURN_IF_ERROR(CheckAt(body, held));
   RETURN_IF_ERROR(CheckCuts(body.placements[held.placement], spec));
   RETURN_IF_ERROR(CheckFlat(body, held, spec));
+  RETURN_IF_ERROR(CheckListed(body, held, spec));
   return CheckStorage(body, held.storage);
 }
 
@@ -277,27 +311,40 @@ Shelf::Entry EntryOf(const LayoutBody& body, int tensor, int copy) {
   return entry;
 }
 
+// Where on its shelf a copy stands: at its coordinates; a listed one at each of
+// its ranks.
+std::vector<int> PlacesOf(const LayoutBody& body, const Held& held) {
+  const Placement& placement = body.placements[held.placement];
+  if (placement.listed.empty()) return {body.PositionAt(held)};
+  const Shelf& shelf = body.shelves[body.body_of(held).shelf];
+  std::vector<int> places;
+  for (const std::vector<int>& ranks : placement.listed) {
+    for (int rank : ranks) places.push_back(shelf.located.PositionOf(rank));
+  }
+  return places;
+}
+
 void FillShelves(LayoutBody& body) {
-  const auto position_of = [&](const Shelf::Entry& entry) {
-    return body.PositionAt(body.held(entry.tensor, entry.copy));
-  };
+  using Placed = std::pair<int, Shelf::Entry>;  // the position first
+  std::vector<std::vector<Placed>> placed(body.shelves.size());
   for (int tensor = 0; tensor < body.tensors.size(); ++tensor) {
     const int copies = body.first_held[tensor + 1] - body.first_held[tensor];
     for (int copy = 0; copy < copies; ++copy) {
       const Held& held = body.held(tensor, copy);
-      body.shelves[body.body_of(held).shelf].entries.push_back(
-          EntryOf(body, tensor, copy));
+      const Shelf::Entry entry = EntryOf(body, tensor, copy);
+      for (int place : PlacesOf(body, held)) {
+        placed[body.body_of(held).shelf].emplace_back(place, entry);
+      }
     }
   }
-  for (Shelf& shelf : body.shelves) {
-    std::stable_sort(shelf.entries.begin(), shelf.entries.end(),
-                     [&](const Shelf::Entry& a, const Shelf::Entry& b) {
-                       return position_of(a) < position_of(b);
-                     });
-    for (int i = 0; i < shelf.entries.size(); ++i) {
-      const auto [it, is_new] = shelf.range_of_position.try_emplace(
-          position_of(shelf.entries[i]), i, i);
-      it->second.second = i + 1;
+  for (size_t i = 0; i < body.shelves.size(); ++i) {
+    Shelf& shelf = body.shelves[i];
+    std::sort(placed[i].begin(), placed[i].end());
+    for (const auto& [position, entry] : placed[i]) {
+      const int at = static_cast<int>(shelf.entries.size());
+      shelf.entries.push_back(entry);
+      shelf.range_of_position.try_emplace(position, at, at)
+          .first->second.second = at + 1;
     }
   }
 }
@@ -314,6 +361,8 @@ class Canonical {
     for (const std::string& buffer : body.buffers) digest_.Append(buffer);
     Number(body.placements.size());
     for (const Placement& placement : body.placements) Add(placement);
+    // What isn't listed has the digest that it had before there were lists.
+    for (const ListedCopy& copy : body.listed) Add(copy);
     Number(body.tensors.size());
     for (size_t t = 0; t < body.tensors.size(); ++t) {
       Add(body.tensors[t]);
@@ -348,6 +397,24 @@ class Canonical {
     }
     Number(placement.flat.has_value());
     if (placement.flat.has_value()) Add(placement.flat->group);
+    if (placement.listed.empty()) return;
+    Number(placement.listed.size());
+    for (const std::vector<int>& ranks : placement.listed) Numbers(ranks);
+  }
+  void Add(const ListedCopy& copy) {
+    Number(copy.size());
+    for (const ListedMemory& memory : copy) {
+      Numbers(memory.local_shape);
+      Number(memory.storage.buffer);
+      Number(memory.storage.offset);
+      Number(memory.regions.size());
+      for (const ListedRegion& region : memory.regions) {
+        Numbers(region.global.origin());
+        Numbers(region.global.shape());
+        Number(region.offset);
+        Numbers(region.strides);
+      }
+    }
   }
   void Add(const TensorSpec& spec) {
     digest_.Append(spec.name()).Append(spec.state());
@@ -362,6 +429,7 @@ class Canonical {
     Number(held.flat.shard);
     Number(held.storage.buffer);
     Number(held.storage.offset);
+    if (held.listed >= 0) Number(held.listed);
   }
 
   Fingerprinter digest_;
@@ -381,11 +449,17 @@ int LayoutBuilder::AddBuffer(std::string name) {
 
 int LayoutBuilder::AddPlacement(Placement placement) {
   // The last ones first: tensors of one kind follow one another.
-  for (int i = static_cast<int>(placements_.size()) - 1; i >= 0; --i) {
+  for (int i = static_cast<int>(placements_.size()) - 1;
+       i >= 0 && placement.listed.empty(); --i) {
     if (placements_[i] == placement) return i;
   }
   placements_.push_back(std::move(placement));
   return static_cast<int>(placements_.size()) - 1;
+}
+
+int LayoutBuilder::AddListed(ListedCopy copy) {
+  listed_.push_back(std::move(copy));
+  return static_cast<int>(listed_.size()) - 1;
 }
 
 int LayoutBuilder::AddTensor(TensorSpec spec) {
@@ -428,6 +502,7 @@ absl::StatusOr<Layout> LayoutBuilder::Build() && {
   body->meshes = std::move(meshes_);
   body->buffers = std::move(buffers_);
   body->placements = std::move(placements_);
+  body->listed = std::move(listed_);
   body->tensors = std::move(tensors_);
   RETURN_IF_ERROR(CheckMeshes(body->meshes));
   RETURN_IF_ERROR(CheckPlacements(*body));
@@ -442,6 +517,9 @@ absl::StatusOr<Layout> LayoutBuilder::Build() && {
           absl::StrCat("layout: tensor ", body->tensors[tensor].Id(), " copy ",
                        i - first));
     }
+  }
+  for (const ListedCopy& copy : body->listed) {
+    body->listed_indexes.emplace_back(copy);
   }
   FillShelves(*body);
   body->digest = Canonical().Of(*body);

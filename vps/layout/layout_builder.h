@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vps/layout/layout.h"
+#include "vps/layout/listed_copy.h"
 #include "vps/layout/mesh.h"
 #include "vps/layout/placement.h"
 #include "vps/model/tensor_spec.h"
@@ -28,8 +29,10 @@ class LayoutBuilder {
   // Each returns the index of what was added, from 0.
   int AddMesh(Mesh mesh);
   int AddBuffer(std::string name);
-  // The index of an equal placement if there is one.
+  // The index of an equal placement if there is one and it is not listed: those
+  // are long, and who makes them knows which are equal.
   int AddPlacement(Placement placement);
+  int AddListed(ListedCopy copy);
   int AddTensor(TensorSpec spec);
   // The first copy of a tensor is its authoritative one.
   void AddCopy(int tensor, Held held);
@@ -41,7 +44,8 @@ class LayoutBuilder {
   // not as many as located_by or out of range; a cut's dim isn't one of the
   // tensor's, or block_extents don't sum up to its extent; `flat` is given
   // without need or missing; a tensor doesn't fit into the run of its shards;
-  // or sizes do not fit 63 bits.
+  // what is listed is given without need or missing, has other parts than the
+  // placement or is invalid (ValidateListedCopy); or sizes do not fit 63 bits.
   absl::StatusOr<Layout> Build() &&;
 
  private:
@@ -55,6 +59,7 @@ class LayoutBuilder {
   std::vector<Mesh> meshes_;
   std::vector<std::string> buffers_;
   std::vector<Placement> placements_;
+  std::vector<ListedCopy> listed_;
   std::vector<TensorSpec> tensors_;
   std::vector<Copy> copies_;
 };

@@ -32,6 +32,10 @@ HolderSet Layout::Owners(int tensor, int copy,
   const PlacementBody& placement = body_->body_of(held);
   const Box& whole = body_->tensors[tensor].whole();
   assert(index.size() == whole.dims());
+  if (placement.listed.has_value()) {
+    const int part = body_->listed_indexes[held.listed].PartAt(index);
+    return HolderSet(body_->placements[held.placement].listed[part]);
+  }
   LocalIndex local;
   for (int dim = 0; dim < whole.dims(); ++dim) {
     local.index[dim] = index[dim];

@@ -21,12 +21,22 @@ class PieceFinder {
         space_(body.tensors[tensor].whole()) {}
 
   void Find() {
+    if (placement_.listed.has_value()) return FindListed();
     HolderSet holders(body_.RankAt(held_));
     holders.AddAll(placement_.free);
     Descend(0, holders);
   }
 
  private:
+  void FindListed() {
+    const std::vector<std::vector<int>>& ranks =
+        body_.placements[held_.placement].listed;
+    body_.listed_indexes[held_.listed].ForEachMeeting(
+        box_, [&](const Box& region, int part) {
+          Visit(region, HolderSet(ranks[part]));
+        });
+  }
+
   // `space_` and `holders` are those of ranks with the numbers chosen so far.
   void Descend(size_t depth, const HolderSet& holders) {
     if (depth == placement_.cuts.size()) return FindInLocal(holders);

@@ -1,7 +1,9 @@
 #include "vps/layout/placement.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "vps/geometry/box.h"
 
@@ -86,6 +88,32 @@ absl::Status ValidateCut(const Cut& cut, unsigned cut_dims) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateListed(absl::Span<const std::vector<int>> listed,
+                            int world_size) {
+  absl::flat_hash_set<int> seen;
+  for (size_t part = 0; part < listed.size(); ++part) {
+    const std::vector<int>& ranks = listed[part];
+    const auto wrong = [&](const auto&... what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("listed[", part, "]: ", what...));
+    };
+    if (ranks.empty()) return wrong("there is no rank");
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      if (ranks[i] < 0 || ranks[i] >= world_size) {
+        return wrong("rank ", ranks[i], " is not in 0..", world_size - 1);
+      }
+      if (i > 0 && ranks[i] <= ranks[i - 1]) {
+        return wrong("rank ", ranks[i], " follows ", ranks[i - 1],
+                     "; ranks ascend");
+      }
+      if (!seen.insert(ranks[i]).second) {
+        return wrong("rank ", ranks[i], " holds another part too");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::string GroupText(const AxisGroup& group, const Mesh& mesh) {
   return absl::StrCat(absl::StrJoin(group.axes, "*",
                                     [&](std::string* out, int axis) {
@@ -110,6 +138,13 @@ std::string CutText(const Cut& cut, const Mesh& mesh) {
 }  // namespace
 
 absl::Status Placement::Validate(const Mesh& mesh) const {
+  if (!listed.empty()) {
+    if (!located_by.empty() || !cuts.empty() || flat.has_value()) {
+      return absl::InvalidArgumentError(
+          "listed: a placement that is listed has no other step");
+    }
+    return ValidateListed(listed, mesh.world_size());
+  }
   AxisUse use(mesh);
   for (int axis : located_by) RETURN_IF_ERROR(use.Use(axis), "located_by");
   unsigned cut_dims = 0;
@@ -124,6 +159,10 @@ absl::Status Placement::Validate(const Mesh& mesh) const {
 }
 
 std::string Placement::DebugString(const Mesh& mesh) const {
+  if (!listed.empty()) {
+    return absl::StrCat("listed, in ", listed.size(),
+                        listed.size() == 1 ? " part" : " parts");
+  }
   std::vector<std::string> steps;
   if (!located_by.empty()) {
     steps.push_back(absl::StrCat("at ", GroupText({located_by, 0}, mesh)));

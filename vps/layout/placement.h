@@ -9,6 +9,10 @@
 //              into equal shards (ZeRO, FSDP1)
 //   4 store    where in a buffer of the rank that is (Storage)
 //
+// A placement that is `listed` has none of these steps. It says for each part
+// of a tensor which ranks hold it, and is for what is known from a dump only;
+// what the parts are, a ListedCopy says (listed_copy.h).
+//
 // An axis that no step names replicates. A placement is the part of the chain
 // that many tensors share; Held adds what is a tensor's own. Examples, on a
 // mesh with the axes pp, dp, tp (0, 1, 2):
@@ -76,10 +80,13 @@ struct Placement {
   std::vector<int> located_by;  // indices of its axes
   std::vector<Cut> cuts;        // applied in this order
   std::optional<Flat> flat;
+  // Instead of these steps: the ranks that hold part number i, ascending.
+  std::vector<std::vector<int>> listed;
 
   // kInvalidArgument naming the field unless the axes are those of `mesh`, no
   // axis is used twice, groups are not empty and their pieces divide their
-  // ranks, and dims and blocks are in range.
+  // ranks, and dims and blocks are in range; or, if it is listed, it has no
+  // other step, ranks are those of `mesh`, and none holds two parts.
   absl::Status Validate(const Mesh& mesh) const;
   // "at pp; tp cuts dim 0 in 2 blocks; dp*cp%4 cuts flat"; "everywhere, whole".
   std::string DebugString(const Mesh& mesh) const;
@@ -112,7 +119,9 @@ struct Held {
   // Coordinates on the placement's `located_by`, in that order.
   absl::InlinedVector<int, 2> at;
   FlatPosition flat;  // only if the placement has `flat`
-  Storage storage;
+  Storage storage;    // not if the placement is listed: parts have their own
+  // Only if the placement is listed: the index of the layout's ListedCopy.
+  int listed = -1;
 
   friend bool operator==(const Held&, const Held&) = default;
 };

@@ -23,6 +23,12 @@ TensorDifference Differs(absl::string_view kind, absl::string_view expected,
                              ", ", actual, " in ", names.actual)};
 }
 
+// "0/dense + 64"; "" if it is not said.
+std::string BufferText(const ListedTensor& tensor) {
+  if (tensor.buffer.empty()) return "";
+  return absl::StrCat(tensor.buffer, " + ", tensor.buffer_offset);
+}
+
 int64_t AddressOf(const ListedRegion& region, absl::Span<const int64_t> index) {
   int64_t address = region.offset;
   for (size_t dim = 0; dim < index.size(); ++dim) {
@@ -154,6 +160,10 @@ std::optional<TensorDifference> Compare(const ListedTensor& expected,
   if (!expected.live_name.empty() && !actual.live_name.empty() &&
       expected.live_name != actual.live_name) {
     return Differs("live_name", expected.live_name, actual.live_name, names);
+  }
+  const std::string place = BufferText(expected), other = BufferText(actual);
+  if (!place.empty() && !other.empty() && place != other) {
+    return Differs("buffer", place, other, names);
   }
   return std::nullopt;
 }

@@ -37,11 +37,12 @@ struct TensorDifference {
 };
 
 // nullopt if both say the same of a tensor on one rank, else what differs
-// first, in the order dtype, shape, local shape, elements, offset, live name:
+// first, in the order dtype, shape, local shape, elements, offset, live name,
+// buffer:
 //   "shape is [512, 64] in a.yaml, [520, 64] in live.json"
 //   "elements [0:128, 0:64] only in a.yaml"
 //   "element [17, 5] lies at 1093 in a.yaml, at 2181 in live.json"
-// A live name is compared if both sides have one.
+// A live name, and a buffer, is compared if both sides have one.
 std::optional<TensorDifference> Compare(const ListedTensor& expected,
                                         const ListedTensor& actual,
                                         const ListingNames& names);

@@ -30,6 +30,11 @@ class Lister {
          live_.name ? live_.name(rank, tensor_, copy_) : std::string(),
          std::vector<int64_t>(shape.begin(), shape.end()),
          {}});
+    const int buffer = layout_.BufferOf(rank, tensor_, copy_);
+    if (buffer == Storage::kOwnTensor) return;
+    ListedTensor& tensor = listing_.tensors.back();
+    tensor.buffer = layout_.buffers()[buffer];
+    tensor.buffer_offset = layout_.BufferOffset(rank, tensor_, copy_);
   }
 
   const Layout& layout_;

@@ -24,21 +24,6 @@ std::string ShapeText(absl::Span<const int64_t> shape) {
   return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
 }
 
-// The first and the last element of `region` in the storage; nullopt if a
-// number does not fit 63 bits. REQUIRES: `region` is not empty.
-std::optional<Interval> Reach(const ListedRegion& region) {
-  std::optional<int64_t> first = region.offset, last = region.offset;
-  for (int dim = 0; dim < region.global.dims(); ++dim) {
-    const std::optional<int64_t> reach =
-        CheckedMultiply(region.strides[dim], region.global.extent(dim) - 1);
-    if (!reach.has_value()) return std::nullopt;
-    std::optional<int64_t>& end = *reach < 0 ? first : last;
-    end = CheckedAdd(*end, *reach);
-    if (!end.has_value()) return std::nullopt;
-  }
-  return Interval{*first, *last};
-}
-
 // Sweeps along dim 0: only boxes that share an index there are compared.
 absl::Status ValidateDisjoint(const std::vector<ListedRegion>& regions) {
   std::vector<int> order;
@@ -81,8 +66,15 @@ absl::Status ValidateTensor(const ListedTensor& tensor) {
                                 " of them; at most ", kMaxListedRegions));
   }
   for (size_t i = 0; i < tensor.regions.size(); ++i) {
-    RETURN_IF_ERROR(ValidateRegion(tensor, tensor.regions[i]),
+    RETURN_IF_ERROR(ValidateListedRegion(tensor.spec.whole(),
+                                         tensor.local_shape, tensor.regions[i]),
                     absl::StrCat("regions[", i, "]"));
+  }
+  if (tensor.buffer_offset < 0 ||
+      !CheckedAdd(tensor.buffer_offset, elements.value_or(0)).has_value()) {
+    return Invalid(
+        absl::StrCat("buffer_offset: ", tensor.buffer_offset,
+                     " is negative, or its end doesn't fit 63 bits"));
   }
   return ValidateDisjoint(tensor.regions);
 }
@@ -142,31 +134,6 @@ class SameTensors {
 };
 
 }  // namespace
-
-absl::Status ValidateRegion(const ListedTensor& tensor,
-                            const ListedRegion& region) {
-  const Box& whole = tensor.spec.whole();
-  if (region.global.dims() != whole.dims() || !whole.Contains(region.global)) {
-    return Invalid(absl::StrCat(region.global.DebugString(),
-                                " does not lie in the tensor, ",
-                                ShapeText(tensor.spec.shape())));
-  }
-  if (region.global.empty()) return absl::OkStatus();
-  const std::optional<Interval> reach = Reach(region);
-  const int64_t elements = CheckedVolume(tensor.local_shape).value_or(0);
-  if (!reach.has_value() || reach->begin < 0 || reach->end >= elements) {
-    return Invalid(absl::StrCat(
-        "offset: ", region.offset, " with strides ",
-        ShapeText(absl::MakeConstSpan(region.strides)
-                      .subspan(0, region.global.dims())),
-        reach.has_value()
-            ? absl::StrCat(" puts elements at ", reach->begin, "..", reach->end)
-            : " goes beyond 63 bits",
-        ", outside of local_shape ", ShapeText(tensor.local_shape), ", ",
-        elements, " elements"));
-  }
-  return absl::OkStatus();
-}
 
 absl::Status ValidateRank(const RankListing& rank) {
   absl::flat_hash_set<std::array<absl::string_view, 3>> seen;

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vps/geometry/box.h"
-#include "vps/layout/layout.h"
+#include "vps/layout/listed_copy.h"
 #include "vps/model/tensor_spec.h"
 
 namespace dynatrain::vps {
@@ -24,15 +24,6 @@ namespace dynatrain::vps {
 // are compared in pairs.
 inline constexpr size_t kMaxListedRegions = 4096;
 
-// A box that a rank holds. Element g of the whole tensor lies at
-// offset + sum_d (g[d] - global.origin(d)) * strides[d].
-struct ListedRegion {
-  Box global;          // in the whole tensor
-  int64_t offset = 0;  // elements, in the rank's storage of the tensor
-  Strides strides = {};
-  friend bool operator==(const ListedRegion&, const ListedRegion&) = default;
-};
-
 // What one rank holds of one tensor. `local_shape` is that of its storage: the
 // local tensor, or [n] for a flat shard; it may be empty (an extent of 0).
 struct ListedTensor {
@@ -40,6 +31,10 @@ struct ListedTensor {
   std::string live_name;  // on this rank; may be empty
   std::vector<int64_t> local_shape;
   std::vector<ListedRegion> regions;
+  // The flat buffer in which the storage lies, if it is said, and where it
+  // begins there, in elements of the tensor's dtype.
+  std::string buffer = {};
+  int64_t buffer_offset = 0;
   friend bool operator==(const ListedTensor&, const ListedTensor&) = default;
 };
 
@@ -72,11 +67,6 @@ struct RankListing {
   std::vector<ListedBuffer> buffers;
   friend bool operator==(const RankListing&, const RankListing&) = default;
 };
-
-// OK if `region` lies in the tensor, and its elements in the storage.
-// Otherwise kInvalidArgument naming the field.
-absl::Status ValidateRegion(const ListedTensor& tensor,
-                            const ListedRegion& region);
 
 // OK if each tensor's regions are valid and disjoint, no (name, state) comes
 // twice under one live name, and buffers hold what they say. Otherwise

@@ -13,7 +13,7 @@ std::vector<ListedBuffer> ListBuffers(const BufferedLayout& buffered,
   std::pair<int, int> last = {-1, -1};
   layout.ForEachRegion(rank, [&](const OwnedRegion& region) {
     if (std::exchange(last, {region.tensor, region.copy}) == last) return;
-    const int index = layout.held(region.tensor, region.copy).storage.buffer;
+    const int index = layout.BufferOf(rank, region.tensor, region.copy);
     if (index == Storage::kOwnTensor) return;
     ListedBuffer& buffer = buffers[index];
     buffer.name = layout.buffers()[index];

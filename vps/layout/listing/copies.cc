@@ -1,0 +1,216 @@
+#include "vps/layout/listing/copies.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/ranges_text.h"
+#include "base/status_macros.h"
+#include "vps/geometry/region.h"
+
+namespace dynatrain::vps {
+namespace {
+
+// Parts that are tried at most, beyond one per part. Copies that are cut along
+// one line, as flat shards are, never need a step back.
+constexpr int64_t kMostSteps = 100'000;
+
+using Origin = std::vector<int64_t>;
+
+Origin OriginOf(const Box& box) {
+  return {box.origin().begin(), box.origin().end()};
+}
+
+// The first element, row-major, of boxes that are not empty.
+template <typename Boxes>
+Origin FirstElement(const Boxes& boxes) {
+  return OriginOf(*std::min_element(
+      boxes.begin(), boxes.end(),
+      [](const Box& a, const Box& b) { return a.origin() < b.origin(); }));
+}
+
+// `rest` without the boxes of the part; nullopt if it lacks one of them.
+std::optional<Region> Without(const Region& rest, const CopyPart& part) {
+  Region left = rest;
+  for (const Box& box : part.boxes) {
+    Region smaller;
+    int64_t taken = 0;
+    for (const Box& piece : left) {
+      if (const auto common = Intersect(piece, box)) {
+        taken += common->num_elements();
+      }
+      for (const Box& other : Subtract(piece, box)) smaller.push_back(other);
+    }
+    if (taken != box.num_elements()) return std::nullopt;
+    left = std::move(smaller);
+  }
+  return left;
+}
+
+std::vector<Box> BoxesOf(absl::Span<const CopyPart> parts) {
+  std::vector<Box> boxes;
+  for (const CopyPart& part : parts) {
+    boxes.insert(boxes.end(), part.boxes.begin(), part.boxes.end());
+  }
+  return boxes;
+}
+
+// OK if each element is in some part.
+absl::Status CheckCovered(const Box& whole, absl::Span<const CopyPart> parts) {
+  Region rest = {whole};
+  for (const Box& box : BoxesOf(parts)) {
+    Region smaller;
+    for (const Box& piece : rest) {
+      for (const Box& left : Subtract(piece, box)) smaller.push_back(left);
+    }
+    rest = std::move(smaller);
+  }
+  if (rest.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no rank lists elements ", rest[0].DebugString()));
+}
+
+// Depth first over the parts that continue the copy at hand.
+class Search {
+ public:
+  Search(const Box& whole, absl::Span<const CopyPart> parts)
+      : whole_(whole), parts_(parts), used_(parts.size()) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      beginning_at_[FirstElement(parts[i].boxes)].push_back(
+          static_cast<int>(i));
+    }
+  }
+
+  absl::StatusOr<std::vector<std::vector<int>>> Run() {
+    Open();
+    for (int64_t steps = 0;; ++steps) {
+      Choice& choice = choices_.back();
+      if (choice.next == choice.candidates.size()) {
+        if (stuck_ < 0) stuck_ = FirstLeft();
+        if (choices_.size() == 1) return Unplaced();
+        choices_.pop_back();
+        used_[Taken(choices_.back())] = false;
+        continue;
+      }
+      if (steps > kMostSteps + static_cast<int64_t>(parts_.size())) {
+        return Unplaced();
+      }
+      const int part = choice.candidates[choice.next++];
+      std::optional<Region> rest = Without(choice.rest, parts_[part]);
+      if (!rest.has_value() || HasRankOf(part)) continue;
+      used_[part] = true;
+      if (choices_.size() == parts_.size() && rest->empty()) return Copies();
+      Open(*std::move(rest), part);
+    }
+  }
+
+ private:
+  // What a part is chosen for, and which.
+  struct Choice {
+    Region rest;  // of the copy at hand
+    bool begins;  // it is the copy's first
+    std::vector<int> candidates;
+    size_t next = 0;
+  };
+
+  // Whether a rank of the part has another part of the copy at hand, which is
+  // the last choice's.
+  bool HasRankOf(int part) const {
+    const std::vector<int>& ranks = parts_[part].ranks;
+    for (size_t i = choices_.size() - 1; !choices_[i].begins; --i) {
+      for (int rank : parts_[Taken(choices_[i - 1])].ranks) {
+        if (std::binary_search(ranks.begin(), ranks.end(), rank)) return true;
+      }
+    }
+    return false;
+  }
+
+  static int Taken(const Choice& choice) {
+    return choice.candidates[choice.next - 1];
+  }
+
+  void Open() {
+    choices_.push_back({{whole_}, true, Candidates({whole_}, ""), 0});
+  }
+  void Open(Region rest, int last) {
+    const bool begins = rest.empty();
+    if (begins) rest = {whole_};
+    std::vector<int> candidates =
+        Candidates(rest, begins ? "" : parts_[last].live_name);
+    choices_.push_back({std::move(rest), begins, std::move(candidates), 0});
+  }
+
+  // Parts that begin where `rest` does, those of the name first.
+  std::vector<int> Candidates(const Region& rest,
+                              absl::string_view live_name) const {
+    std::vector<int> candidates;
+    const auto it = beginning_at_.find(FirstElement(rest));
+    if (it == beginning_at_.end()) return candidates;
+    for (int part : it->second) {
+      if (!used_[part]) candidates.push_back(part);
+    }
+    std::stable_partition(candidates.begin(), candidates.end(), [&](int part) {
+      return parts_[part].live_name == live_name;
+    });
+    return candidates;
+  }
+
+  std::vector<std::vector<int>> Copies() const {
+    std::vector<std::vector<int>> copies;
+    for (const Choice& choice : choices_) {
+      if (choice.begins) copies.emplace_back();
+      copies.back().push_back(Taken(choice));
+    }
+    for (std::vector<int>& copy : copies) std::sort(copy.begin(), copy.end());
+    std::sort(copies.begin(), copies.end());
+    return copies;
+  }
+
+  // The first part that no copy has; if all are taken, the last one taken.
+  int FirstLeft() const {
+    const size_t left =
+        std::find(used_.begin(), used_.end(), false) - used_.begin();
+    return left < used_.size() ? static_cast<int>(left)
+                               : Taken(choices_[choices_.size() - 2]);
+  }
+
+  // Names what was left when the search first had to step back.
+  absl::Status Unplaced() const {
+    const CopyPart& part = parts_[std::max(0, stuck_)];
+    return absl::InvalidArgumentError(absl::StrCat(
+        part.ranks.size() == 1 ? "rank " : "ranks ", RangesText(part.ranks),
+        ": what is listed, from ", part.boxes[0].DebugString(),
+        " on, makes up no whole copy with what other ranks list"));
+  }
+
+  const Box whole_;
+  const absl::Span<const CopyPart> parts_;
+  absl::flat_hash_map<Origin, std::vector<int>> beginning_at_;
+  std::vector<bool> used_;
+  int stuck_ = -1;  // FirstLeft(), the first time
+  std::vector<Choice> choices_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::vector<int>>> CopiesOf(
+    const Box& whole, absl::Span<const CopyPart> parts) {
+  // Sums may be more than 63 bits; of the right number they are not.
+  uint64_t elements = 0;
+  for (const CopyPart& part : parts) elements += NumElements(part.boxes);
+  if (elements == static_cast<uint64_t>(whole.num_elements()) &&
+      CheckExactCover(whole, BoxesOf(parts)).ok()) {
+    std::vector<int> all(parts.size());
+    std::iota(all.begin(), all.end(), 0);
+    return std::vector<std::vector<int>>{all};
+  }
+  RETURN_IF_ERROR(CheckCovered(whole, parts));
+  return Search(whole, parts).Run();
+}
+
+}  // namespace dynatrain::vps
