@@ -13,12 +13,12 @@ namespace {
 // Numbers the allocations of one rank in the order in which they come.
 class Buffers {
  public:
-  Buffers(const vps::Layout& layout, Granularity granularity)
-      : layout_(layout), granularity_(granularity) {}
+  Buffers(const vps::Layout& layout, int rank, Granularity granularity)
+      : layout_(layout), rank_(rank), granularity_(granularity) {}
 
   int NumberOf(const vps::OwnedRegion& region) {
     if (granularity_ == Granularity::kExtents) return kByExtents;
-    const int buffer = layout_.held(region.tensor, region.copy).storage.buffer;
+    const int buffer = layout_.BufferOf(rank_, region.tensor, region.copy);
     const bool shared = granularity_ == Granularity::kBuffers &&
                         buffer != vps::Storage::kOwnTensor;
     const Key key = shared ? Key{-1, buffer} : Key{region.tensor, region.copy};
@@ -30,6 +30,7 @@ class Buffers {
   using Key = std::pair<int, int>;
 
   const vps::Layout& layout_;
+  const int rank_;
   const Granularity granularity_;
   std::map<Key, int> numbers_;
 };
@@ -43,7 +44,7 @@ struct HeldPieces {
 HeldPieces PiecesOfRank(const vps::Layout& layout, int rank,
                         Granularity granularity,
                         const std::vector<int>& tensor_of) {
-  Buffers buffers(layout, granularity);
+  Buffers buffers(layout, rank, granularity);
   HeldPieces held;
   layout.ForEachRegion(rank, [&](const vps::OwnedRegion& region) {
     const int tensor =
