@@ -8,15 +8,20 @@
 // model over the lower bound.
 #include <cstdint>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "benchmark/benchmark.h"
 #include "transition/schedule/choose_schedule.h"
 #include "transition/schedule/list_schedule.h"
 #include "transition/schedule/lower_bounds.h"
+#include "transition/schedule/moves.h"
 #include "transition/schedule/port_map.h"
 #include "transition/schedule/port_model.h"
 #include "transition/schedule/traffic_patterns.h"
+#include "transition/schedule/transfer_plan.h"
 #include "transition/schedule/xor_windows.h"
+#include "vps/geometry/box.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -101,6 +106,37 @@ void Choose(benchmark::State& state) {
 }
 BENCHMARK(Choose)->RangeMultiplier(4)->Range(64, 1024)->Unit(
     benchmark::kMillisecond);
+
+// 8 replicas become as many as there are ranks: chains of all of them, judged
+// and in windows.
+void TransferOfScaleOut(benchmark::State& state) {
+  const int ranks = static_cast<int>(state.range(0));
+  std::vector<Move> all;
+  for (int rank = 8; rank < ranks; ++rank) {
+    for (int part = 0; part < 8; ++part) {
+      const int64_t bytes = 128 << 20;
+      all.push_back({.sender = (rank + part) % 8,
+                     .receiver = rank,
+                     .piece = {0, *vps::Box::Create({part * bytes}, {bytes})}});
+    }
+  }
+  const Moves moves = *Moves::Create(ranks, {1}, std::move(all));
+  const ClusterModel cluster =
+      *ClusterModel::Create({.num_nodes = ranks / 8,
+                             .inside_bytes_per_second = 200'000'000'000,
+                             .nic_bytes_per_second = 25'000'000'000});
+  int64_t parcels = 0;
+  for (auto _ : state) {
+    const TransferPlan plan = *PlanTransfer(moves, cluster);
+    parcels = static_cast<int64_t>(plan.Schedules().back().parcels.size());
+  }
+  state.counters["moves"] = static_cast<double>(moves.all().size());
+  state.counters["parcels"] = static_cast<double>(parcels);
+}
+BENCHMARK(TransferOfScaleOut)
+    ->RangeMultiplier(4)
+    ->Range(64, 1024)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace dynatrain::transition

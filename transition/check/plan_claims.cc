@@ -27,6 +27,7 @@ Claims ClaimsOf(const PlanInput& input) {
     RankClaims& of_rank = claims.ranks[input.UnionIndexOfTarget(rank)];
     input.target().layout().ForEachRegion(
         rank, [&](const vps::OwnedRegion& it) {
+          if (input.MasterOf(it.tensor) >= 0) return;
           of_rank.target.push_back({it.tensor, it.global, it.copy});
           if (!input.PaddingDiffers(it.tensor)) return;
           for (const vps::Box& box :

@@ -9,9 +9,9 @@
 namespace dynatrain::transition {
 
 // Ranks are union indices (PlanInput::num_processes), tensors the input's. The
-// digest is the agreement's; no rank has a limit. If the source world is empty
-// there is nothing to claim: then all of a target would be new.
-// REQUIRES: the source world is not empty.
+// digest is the agreement's; no rank has a limit. Weights that are made anew
+// from their masters (plan/regenerate.h) are not claimed: the runtime does that
+// after the programs have ended. REQUIRES: the source world is not empty.
 Claims ClaimsOf(const PlanInput& input);
 
 }  // namespace dynatrain::transition
