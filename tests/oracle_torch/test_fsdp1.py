@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import compare
+import dump_listing
 import files
 import pytest
 from dtensor_jobs import TP_DIMS
@@ -60,6 +61,14 @@ def check(workers: Workers, mesh: dict[str, int], job: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("mesh", "job"), SHORT, ids=lambda value: json.dumps(value))
 def test_flat_parameters_hold_what_the_layout_lists(workers: Workers, mesh: dict[str, int], job: dict[str, Any]) -> None:
     check(workers, mesh, job)
+
+
+def test_uneven_tensor_parallelism_is_built_by_torch_and_a_layout_as_a_listing(workers: Workers) -> None:
+    """A tensor lies at another place in the flat parameter on each tensor parallel rank: no layout file says that, a listing does."""
+    mesh, job = {"dp": 2, "tp": 2}, {"model": {**ODD, "hidden": 5}, "use_orig_params": True}
+    dumps = workers.run("fsdp1_jobs:dump", 4, {"mesh": mesh, **job})
+    assert "dim 0 of extent 5 is cut into 2 uneven pieces" in compare.refusal(layout_file(mesh, job, dumps[0]))
+    assert compare.differences(compare.listing(dump_listing.of_dumps(dumps)), dumps) == []
 
 
 @pytest.mark.long
