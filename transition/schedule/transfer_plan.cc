@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,9 +15,48 @@
 namespace dynatrain::transition {
 namespace {
 
+// A rank does each collective in a lane of its own, and lanes are few. By node
+// it is in four more at most: it is the one of a scatter and of a gather, and
+// one of the many of each.
+constexpr int kMaxBroadcastsPerRank = 24;
+
+void LeaveOut(Collective& collective, std::string why) {
+  collective.costs.chosen = 0;
+  collective.costs.remark = std::move(why);
+}
+
+// Of too many on one rank, those that save most stay.
+void LimitPerRank(int num_ranks, std::vector<Collective>& collectives) {
+  std::vector<Collective*> order;
+  for (Collective& it : collectives) {
+    if (it.chosen()) order.push_back(&it);
+  }
+  const auto saved_ns = [](const Collective* it) {
+    return it->costs.ways[0].ns() - it->costs.best().ns();
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Collective* a, const Collective* b) {
+                     return saved_ns(a) > saved_ns(b);
+                   });
+  std::vector<int> count(num_ranks);
+  for (Collective* it : order) {
+    const bool full = std::any_of(
+        it->ranks.begin(), it->ranks.end(),
+        [&](int rank) { return count[rank] == kMaxBroadcastsPerRank; });
+    if (full) {
+      LeaveOut(*it, absl::StrCat("no collective: one of its ranks is in ",
+                                 kMaxBroadcastsPerRank,
+                                 " that save more; it may be in no others"));
+      continue;
+    }
+    for (const int rank : it->ranks) ++count[rank];
+  }
+}
+
 std::vector<Collective> Find(const CollectiveContext& context) {
   std::vector<bool> taken(context.moves.all().size());
   std::vector<Collective> found = FindBroadcasts(context);
+  LimitPerRank(context.moves.num_ranks(), found);
   for (const Collective& it : found) {
     if (!it.chosen()) continue;
     for (const int i : it.taken) taken[i] = true;
@@ -153,8 +193,7 @@ absl::StatusOr<TransferPlan> PlanTransfer(const Moves& moves,
   }
   for (Collective& it : found) {
     if (!it.chosen()) continue;
-    it.costs.chosen = 0;
-    it.costs.remark = "no collective: with the rest, they take longer in all";
+    LeaveOut(it, "no collective: with the rest, they take longer in all");
   }
   plain.collectives = std::move(found);
   return plain;

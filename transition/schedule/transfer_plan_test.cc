@@ -190,6 +190,28 @@ TEST(TransferPlanTest, StagingMemoryIsBounded) {
                                             "on one rank; it may hold 1000"));
 }
 
+// Each two of ten ranks get something of their own from rank 0: 45 collectives
+// with one root, of which the largest 24 are done.
+TEST(TransferPlanTest, NoRankIsInTooManyCollectives) {
+  std::vector<Move> all;
+  int64_t at = 0;
+  for (int a = 1; a <= 10; ++a) {
+    for (int b = a + 1; b <= 10; ++b) {
+      const int64_t bytes = (1 << 26) + at / 64;
+      for (const int rank : {a, b}) {
+        all.push_back({0, rank, {0, *Box::Create({at}, {bytes})}});
+      }
+      at += bytes;
+    }
+  }
+  const Moves moves = *Moves::Create(11, {1}, all);
+  const TransferPlan plan = *PlanTransfer(moves, Nodes(11, 1), Any());
+  EXPECT_EQ(plan.collectives.size(), 45);
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kBroadcast), 24);
+  EXPECT_THAT(plan.DebugString(), HasSubstr("is in 24 that save more"));
+  EXPECT_THAT(Check(moves, plan), IsEmpty());
+}
+
 // Planner, collectives, schedules and emission against the checker: random
 // worlds on random clusters, on which anything that wins at all is chosen.
 TEST(TransferPlanTest, TheCheckerAcceptsEachPlan) {
