@@ -156,6 +156,23 @@ TEST(TransferPlanTest, OneToManyGoesByNodeWherePiecesAreSmall) {
   }
 }
 
+// Two ranks of a node get the same, and each of them twice: four times in one
+// buffer.
+TEST(TransferPlanTest, TheSameForSeveralIsHandedOutSeveralTimes) {
+  std::vector<Move> all;
+  for (int rank = 8; rank < 128; ++rank) {
+    const Box box = *Box::Create({rank / 2 * int64_t{4096}}, {4096});
+    for (const int copy : {0, 1}) {
+      all.push_back({.sender = 0, .receiver = rank, .piece = {0, box, copy}});
+    }
+  }
+  const Moves moves = *Moves::Create(128, {1}, all);
+  const TransferPlan plan = *PlanTransfer(moves, Nodes(16, 8), Any());
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kScatter), 1) << plan.DebugString();
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kBroadcast), 0);
+  EXPECT_THAT(Check(moves, plan), IsEmpty());
+}
+
 Moves EachToEach(int num_ranks, int64_t bytes) {
   std::vector<Move> moves;
   for (int from = 0; from < num_ranks; ++from) {
