@@ -190,9 +190,16 @@ Command Plan() {
                     "arenas), tensors or buffers",
             .completes = Completes::kChoices,
             .choices = {"extents", "tensors", "buffers"}},
-           Output({"table", "json"},
+           Output({"table", "json", "svg"},
                   "table for people (the default), json: all of it, with\n"
-                  "units in the names (docs/plan.md)"),
+                  "units in the names (docs/plan.md), svg: a picture of who\n"
+                  "sends what to whom, and when"),
+           {.name = "trace",
+            .letter = "",
+            .value = "FILE",
+            .help = "write when each port sends and receives what, for\n"
+                    "ui.perfetto.dev or chrome://tracing",
+            .completes = Completes::kFiles},
            {.name = "check",
             .letter = "",
             .value = "",

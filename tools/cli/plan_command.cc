@@ -1,12 +1,16 @@
 #include "tools/cli/plan_command.h"
 
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "tools/cli/picture/plan_picture.h"
+#include "tools/cli/picture/trace.h"
 #include "tools/cli/plan_json.h"
 #include "tools/cli/plan_request.h"
 #include "tools/cli/plan_result.h"
@@ -67,6 +71,30 @@ ExitCode CodeOf(const absl::Status& status) {
              : kBadUsage;
 }
 
+// "llama2-70b: tp8,pp4,dp4 to tp4,pp8,dp4".
+std::string TitleOf(const PlanRequest& request) {
+  return absl::StrCat(request.model, request.model.empty() ? "" : ": ",
+                      request.from.text, " to ", request.to.text);
+}
+
+std::string TextOf(const PlanResult& result, absl::string_view format) {
+  if (format == "json") return PlanJson(result);
+  if (format == "svg") {
+    return PlanPicture(TitleOf(result.request), result.preview);
+  }
+  return PlanText(result);
+}
+
+absl::Status WriteTraceFile(const std::string& path, const PlanResult& result) {
+  std::ofstream file(path);
+  WriteTrace(TitleOf(result.request), result.preview,
+             [&](absl::string_view text) { file << text; });
+  file.close();
+  if (file) return absl::OkStatus();
+  return absl::UnknownError(
+      absl::StrCat("--trace: ", path, " can't be written"));
+}
+
 }  // namespace
 
 ExitCode RunPlan(const CommandLine& line, const Streams& streams) {
@@ -74,8 +102,11 @@ ExitCode RunPlan(const CommandLine& line, const Streams& streams) {
   if (!result.ok()) {
     return streams.Fail(CodeOf(result.status()), result.status());
   }
-  const std::string output = line.Get("output", "table");
-  streams.out << (output == "json" ? PlanJson(*result) : PlanText(*result));
+  if (line.Has("trace")) {
+    const absl::Status written = WriteTraceFile(line.Get("trace"), *result);
+    if (!written.ok()) return streams.Fail(kBadOutput, written);
+  }
+  streams.out << TextOf(*result, line.Get("output", "table"));
   const bool refused = result->proof.has_value() && !result->proof->holds();
   return refused ? kRefused : kDone;
 }

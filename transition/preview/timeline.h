@@ -18,8 +18,9 @@ struct LaneTimeline {
   // a port does one after the other.
   bool grouped = false;
   int64_t ns = 0;  // the lane's time, with the latency of the last parcel
-  // In the order of the schedule, in nanoseconds from the transfer's begin;
-  // ranks are those of the cluster.
+  // What an ordered schedule sends from one rank to another without a pause is
+  // one. In the order of the schedule, in nanoseconds from the transfer's
+  // begin; ranks are those of the cluster.
   std::vector<TransferTime> transfers;
 };
 

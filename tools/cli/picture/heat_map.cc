@@ -51,9 +51,10 @@ class HeatMap {
   Rect Draw() {
     svg_.Text(left_, top_ + 12, style_.title,
               {.size = 12, .fill = kInk, .bold = true});
-    svg_.Text(x_, top_ + 28, absl::StrCat("receiving ", grid_.unit, " \u2192"),
+    svg_.Text(left_, top_ + 27,
+              absl::StrCat("rows send, columns receive; ", grid_.unit,
+                           grid_.unit == "nodes" ? "" : "s", " by number"),
               {.size = 10, .fill = kFaintInk});
-    svg_.Text(left_, y_ - 4, "sending \u2193", {.size = 10, .fill = kFaintInk});
     svg_.Add({x_, y_, side_, side_}, "#f1f3f5");
     DrawLabels();
     DrawCells();

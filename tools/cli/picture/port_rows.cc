@@ -33,20 +33,20 @@ PortRows::PortRows(const transition::Preview& preview, const Places& places,
   const int ports_per_node =
       cluster.num_ports(lane) / cluster.figures().num_nodes;
   const int num_nodes = static_cast<int>(places.nodes.size());
-  const bool by_port = num_nodes * ports_per_node <= kMostPortRows;
+  by_port_ = num_nodes * ports_per_node <= kMostPortRows;
   const int nodes_per_row = (num_nodes + kMostNodeRows - 1) / kMostNodeRows;
   for (int i = 0; i < num_nodes; ++i) {
     const int node = places.nodes[i];
-    if (!by_port && i % nodes_per_row == 0) {
+    if (!by_port_ && i % nodes_per_row == 0) {
       const int last = places.nodes[std::min(i + nodes_per_row, num_nodes) - 1];
       rows_.push_back({.label = last == node
                                     ? absl::StrCat("node ", node)
                                     : absl::StrCat("nodes ", node, "-", last),
                        .num_ports = 0});
     }
-    const int first_row = by_port ? size() : size() - 1;
+    const int first_row = by_port_ ? size() : size() - 1;
     for (int port = 0; port < ports_per_node; ++port) {
-      if (by_port) {
+      if (by_port_) {
         rows_.push_back({.label = PortName(cluster, lane, node, port)});
       } else {
         ++rows_.back().num_ports;
@@ -55,7 +55,7 @@ PortRows::PortRows(const transition::Preview& preview, const Places& places,
     for (int rank = node * ranks_per_node; rank < (node + 1) * ranks_per_node;
          ++rank) {
       const int port = cluster.PortOf(lane, rank) % ports_per_node;
-      row_of_rank_[rank] = first_row + (by_port ? port : 0);
+      row_of_rank_[rank] = first_row + (by_port_ ? port : 0);
     }
   }
 }

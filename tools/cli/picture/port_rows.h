@@ -30,6 +30,8 @@ class PortRows {
 
   const std::vector<PortRow>& rows() const { return rows_; }
   int size() const { return static_cast<int>(rows_.size()); }
+  // Whether each row is one port.
+  bool by_port() const { return by_port_; }
   // The row of the port that the parcel leaves or enters by.
   // REQUIRES: a parcel of the preview's lane.
   int RowOf(const transition::Parcel& parcel, Direction direction) const {
@@ -43,6 +45,7 @@ class PortRows {
 
  private:
   std::vector<PortRow> rows_;
+  bool by_port_ = true;
   std::vector<int> row_of_rank_;  // -1: on a node without processes
   double bytes_per_ns_ = 0;       // of one port
 };

@@ -22,8 +22,9 @@ using transition::Preview;
 using transition::TransferTime;
 
 constexpr double kWidth = 800;  // of the time axis
-constexpr double kTitle = 22;
-constexpr double kCharacter = 5.6;
+constexpr double kTitle = 40;
+// The same in all charts, so that times stand below one another.
+constexpr double kLabelWidth = 96;
 constexpr int kBins = 400;
 // Up to which transfers are drawn one by one.
 constexpr int kMostBarRows = 32;
@@ -41,6 +42,7 @@ int64_t TickNs(int64_t ns) {
 }
 
 std::string TimeText(int64_t ns) {
+  if (ns == 0) return "0";
   if (ns >= 1'000'000'000) return absl::StrFormat("%.4g s", ns / 1e9);
   if (ns >= 1'000'000) return absl::StrFormat("%.4g ms", ns / 1e6);
   return absl::StrFormat("%.4g us", ns / 1e3);
@@ -57,20 +59,15 @@ class Chart {
         rows_(preview, places, timeline.lane),
         left_(left),
         top_(top) {
-    size_t longest = 0;
-    for (const PortRow& row : rows_.rows()) {
-      longest = std::max(longest, row.label.size());
-    }
-    x_ = left + longest * kCharacter + 10;
+    x_ = left + kLabelWidth;
     y_ = top + kTitle;
     row_height_ = std::clamp(720.0 / std::max(rows_.size(), 1), 6.0, 26.0);
-    bars_ = rows_.size() <= kMostBarRows &&
+    bars_ = rows_.by_port() && rows_.size() <= kMostBarRows &&
             static_cast<int>(timeline.transfers.size()) <= kMostBars;
   }
 
   Rect Draw() {
-    svg_.Text(left_, top_ + 12, Title(),
-              {.size = 12, .fill = kInk, .bold = true});
+    DrawTitle();
     const double height = rows_.size() * row_height_;
     svg_.Add({x_, y_, kWidth, height}, "#f1f3f5");
     DrawLabels();
@@ -89,15 +86,27 @@ class Chart {
   }
 
  private:
-  std::string Title() const {
+  void DrawTitle() {
     const char* what = timeline_.lane == Lane::kInside ? "Inside nodes"
                                                        : "Between nodes (NICs)";
-    return absl::StrCat(
-        what, ": ", TimeText(timeline_.ns), ", ",
-        Grouped(timeline_.transfers.size()),
-        timeline_.grouped ? " parcels in groups; " : " parcels in order; ",
-        bars_ ? "colour: the row at the other end" : "colour: how busy",
-        "; upper half sends, lower half receives");
+    svg_.Text(left_, top_ + 12,
+              absl::StrCat("When: ", what, ", ", TimeText(timeline_.ns), ", ",
+                           Grouped(timeline_.transfers.size()), " parcels ",
+                           timeline_.grouped ? "in groups" : "in order"),
+              {.size = 12, .fill = kInk, .bold = true});
+    const auto note = [&](double x, absl::string_view text) {
+      svg_.Text(x, top_ + 29, text, {.size = 10, .fill = kFaintInk});
+    };
+    const std::string halves =
+        "upper half of a row: what it sends, lower: what it receives; red: "
+        "the end; colour: ";
+    if (bars_) return note(left_, absl::StrCat(halves, "the other end's row"));
+    note(left_, absl::StrCat(halves, "how busy, 0 to 100 %"));
+    constexpr int kSteps = 24;
+    for (int i = 0; i < kSteps; ++i) {
+      svg_.Add({left_ + 520 + i * 4.0, top_ + 20, 4.5, 10},
+               HeatColour(HeatOf(), i + 1, kSteps));
+    }
   }
 
   double At(double ns) const { return x_ + ns / ns_ * kWidth; }
@@ -149,7 +158,8 @@ class Chart {
                              TimeText(it.begin), " to ", TimeText(it.end)));
       const double x = At(it.begin);
       const double wide = std::max(At(it.end) - x, 0.6);
-      svg_.Add({x, y, wide > 3 ? wide - 0.5 : wide, high},
+      // Seen apart where there is room; without seams where there is none.
+      svg_.Add({x, y, wide > 3 ? wide - 0.5 : wide + 0.3, high},
                PartColour(rows_.RowOf(it.parcel, other), rows_.size()));
       svg_.Close();
     }

@@ -1,0 +1,101 @@
+// A trace against the Trace Event Format: what a viewer needs of each event.
+#include "tools/cli/picture/trace.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tools/cli/picture/testutil.h"
+#include "transition/preview/timeline.h"
+
+namespace dynatrain::cli {
+namespace {
+
+using nlohmann::json;
+using transition::Preview;
+
+std::string TraceText(const Preview& preview) {
+  std::string text;
+  WriteTrace("a \"plan\"", preview,
+             [&](absl::string_view more) { absl::StrAppend(&text, more); });
+  return text;
+}
+
+using Thread = std::pair<int64_t, int64_t>;
+
+TEST(Trace, IsOneObjectOfEvents) {
+  for (bool grouped : {false, true}) {
+    const Preview preview = PreviewForTest(24, 4, 2, grouped);
+    const json trace = json::parse(TraceText(preview));
+    EXPECT_EQ(trace["displayTimeUnit"], "ms");
+    EXPECT_EQ(trace["otherData"]["plan"], "a \"plan\"");
+    std::set<Thread> named;
+    std::set<int64_t> named_processes;
+    std::map<Thread, std::vector<std::pair<double, double>>> spans;
+    double last = 0;
+    int64_t bytes = 0;
+    for (const json& event : trace["traceEvents"]) {
+      const Thread thread = {event["pid"], event["tid"]};
+      if (event["ph"] == "M") {
+        if (event["name"] == "thread_name") {
+          EXPECT_TRUE(named.insert(thread).second);
+        } else if (event["name"] == "process_name") {
+          EXPECT_TRUE(named_processes.insert(thread.first).second);
+        }
+        continue;
+      }
+      ASSERT_EQ(event["ph"], "X");
+      EXPECT_TRUE(named.count(thread) == 1);
+      EXPECT_TRUE(named_processes.count(thread.first) == 1);
+      ASSERT_TRUE(event["ts"].is_number() && event["dur"].is_number());
+      const double begin = event["ts"],
+                   end = begin + event["dur"].get<double>();
+      EXPECT_GE(begin, 0);
+      EXPECT_GT(end, begin);
+      spans[thread].emplace_back(begin, end);
+      last = std::max(last, end);
+      bytes += event["args"]["bytes"].get<int64_t>();
+      EXPECT_FALSE(event["name"].get<std::string>().empty());
+    }
+    // Complete events of a thread must nest or follow one another.
+    for (auto& [thread, of_thread] : spans) {
+      std::sort(of_thread.begin(), of_thread.end());
+      for (size_t i = 1; i < of_thread.size(); ++i) {
+        EXPECT_GE(of_thread[i].first, of_thread[i - 1].second - 1e-3);
+      }
+    }
+    // Once where it leaves and once where it enters.
+    EXPECT_EQ(bytes, 2 * preview.traffic.total_bytes());
+    // Microseconds; in order, the latency of the last parcel is not drawn.
+    const double latency =
+        grouped ? 0 : preview.cluster.figures().nic_latency_ns;
+    EXPECT_NEAR(last * 1e3, preview.transfer_ns - latency, 1);
+  }
+}
+
+TEST(Trace, OfASmallPlanReadsLikeThis) {
+  const Preview preview = PreviewForTest(2, 2, 1, false);
+  EXPECT_EQ(TraceText(preview), R"({"displayTimeUnit": "ms",
+"otherData": {"plan": "a \"plan\"", "cluster": "2 nodes x 2 ranks, 1 NICs of 1.0 GB/s, 10.0 GB/s inside", "transfer_us": "407.000"},
+"traceEvents": [
+{"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "node 0"}},
+{"ph": "M", "name": "process_sort_index", "pid": 0, "tid": 0, "args": {"sort_index": 0}},
+{"ph": "M", "name": "thread_name", "pid": 0, "tid": 0, "args": {"name": "inside rank 0 sends"}},
+{"ph": "M", "name": "thread_sort_index", "pid": 0, "tid": 0, "args": {"sort_index": 0}},
+{"ph": "M", "name": "thread_name", "pid": 0, "tid": 3, "args": {"name": "inside rank 1 receives"}},
+{"ph": "M", "name": "thread_sort_index", "pid": 0, "tid": 3, "args": {"sort_index": 3}},
+{"ph": "X", "name": "to rank 1", "cat": "transfer", "pid": 0, "tid": 0, "ts": 0.000, "dur": 402.000, "args": {"sender": 0, "receiver": 1, "bytes": 4000000, "offset_bytes": 0}},
+{"ph": "X", "name": "from rank 0", "cat": "transfer", "pid": 0, "tid": 3, "ts": 0.000, "dur": 402.000, "args": {"sender": 0, "receiver": 1, "bytes": 4000000, "offset_bytes": 0}}
+]}
+)");
+}
+
+}  // namespace
+}  // namespace dynatrain::cli
