@@ -42,6 +42,11 @@ std::vector<Golden> PlanGoldens() {
                               {"-o", "json", "--check", "--memory", "24"})},
       {"plan_grow.txt", Plan("gpt3-1.3b", "dp2", "dp3", "cpu-2core",
                              {"--to-nodes", "1-3", "--memory", "24"})},
+      // A picture with nothing between nodes but two NICs, one with groups.
+      {"plan_pair.svg", Plan("gpt3-1.3b", "tp2,dp2", "tp4", "cpu-2core",
+                             {"-o", "svg", "--memory", "24"})},
+      {"plan_wide.svg",
+       Plan("gpt3-1.3b", "tp4,dp2", "tp2,dp8", "a800x16", {"-o", "svg"})},
       {"plan_files.txt",
        {"plan", "-f", Data("dense.yaml"), "-t", Data("dense_wide.yaml"), "-c",
         "cpu-2core"}},

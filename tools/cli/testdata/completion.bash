@@ -41,9 +41,10 @@ _dynatrain() {
         --memory) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
         --free-by) COMPREPLY=($(compgen -W "extents tensors buffers" -- "$word")); return ;;
-        -o|--output) COMPREPLY=($(compgen -W "table json" -- "$word")); return ;;
+        -o|--output) COMPREPLY=($(compgen -W "table json svg" -- "$word")); return ;;
+        --trace) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
       esac
-      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --mode --memory --budget --free-by --output --check --help" -- "$word"))
+      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --mode --memory --budget --free-by --output --trace --check --help" -- "$word"))
       fi ;;
     completion)
       if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--help" -- "$word"))
