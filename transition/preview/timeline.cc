@@ -27,19 +27,42 @@ std::vector<TransferTime> Joined(const std::vector<TransferTime>& pieces) {
   return joined;
 }
 
+// Appends what the lane does in a stage that begins at `begin`.
+void Append(const Preview& preview, const LaneChoice& lane, int64_t begin,
+            LaneTimeline& timeline) {
+  const Schedule& schedule = lane.schedule;
+  if (schedule.parcels.empty()) return;
+  std::vector<TransferTime> transfers =
+      schedule.windowed() ? GroupedTimes(schedule, preview.cluster, lane.lane)
+                          : Joined(OrderedTimes(schedule, preview.cluster,
+                                                lane.lane, preview.slot_bytes));
+  for (TransferTime& it : transfers) {
+    it.begin += begin;
+    it.end += begin;
+    timeline.transfers.push_back(it);
+  }
+  timeline.grouped = schedule.windowed();
+  timeline.ns = begin + lane.ns;
+}
+
 }  // namespace
 
 std::vector<LaneTimeline> TimelinesOf(const Preview& preview) {
   std::vector<LaneTimeline> timelines;
-  for (const LaneChoice& lane : preview.schedule.lanes) {
-    const Schedule& schedule = lane.schedule;
-    LaneTimeline timeline = {
-        .lane = lane.lane, .grouped = schedule.windowed(), .ns = lane.ns};
-    timeline.transfers =
-        timeline.grouped ? GroupedTimes(schedule, preview.cluster, lane.lane)
-                         : Joined(OrderedTimes(schedule, preview.cluster,
-                                               lane.lane, preview.slot_bytes));
-    timelines.push_back(std::move(timeline));
+  for (const Lane lane : kLanes) timelines.push_back({.lane = lane});
+  int64_t begin = 0;
+  const auto add_stage = [&](const ScheduleChoice& stage) {
+    for (size_t i = 0; i < stage.lanes.size(); ++i) {
+      Append(preview, stage.lanes[i], begin, timelines[i]);
+    }
+    begin += stage.ns;
+  };
+  if (preview.staging.has_value()) {
+    for (const ScheduleChoice& stage : preview.staging->schedules) {
+      add_stage(stage);
+    }
+  } else {
+    add_stage(preview.schedule);
   }
   return timelines;
 }

@@ -24,7 +24,7 @@ struct LaneTimeline {
   std::vector<TransferTime> transfers;
 };
 
-// kInside, kBetween.
+// kInside, kBetween. Stages, if the preview has them, one after the other.
 std::vector<LaneTimeline> TimelinesOf(const Preview& preview);
 
 }  // namespace dynatrain::transition

@@ -46,5 +46,31 @@ TEST(Timeline, EndsWhenThePreviewSays) {
   }
 }
 
+// Stages follow one another: bytes of all, and the time of all.
+TEST(Timeline, OfStagesIsThatOfAll) {
+  std::mt19937_64 random = TestRandom(1);
+  for (int i = 0; i < 50; ++i) {
+    const ClusterModel cluster =
+        *ClusterModel::Create({.num_nodes = 6,
+                               .ranks_per_node = 4,
+                               .nics_per_node = 4,
+                               .inside_bytes_per_second = 10'000'000,
+                               .nic_bytes_per_second = 1'000'000});
+    PreviewOptions options;
+    options.staging.emplace();
+    const PairCase pair = RandomPair(random);
+    const Preview preview = *MakePreview(*MakeInput(pair), cluster, options);
+    int64_t bytes = 0, last = 0;
+    for (const LaneTimeline& timeline : TimelinesOf(preview)) {
+      for (const TransferTime& it : timeline.transfers) {
+        bytes += it.parcel.bytes;
+      }
+      last = std::max(last, timeline.ns);
+    }
+    ASSERT_EQ(bytes, preview.traffic.total_bytes()) << pair;
+    ASSERT_EQ(last, preview.transfer_ns) << pair;
+  }
+}
+
 }  // namespace
 }  // namespace dynatrain::transition
