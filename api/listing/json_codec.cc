@@ -42,6 +42,7 @@ absl::Status Invalid(absl::string_view what) {
   return absl::InvalidArgumentError(what);
 }
 
+// REQUIRES: at most kMaxDims dims.
 vps::Strides RowMajor(absl::Span<const int64_t> shape) {
   vps::Strides strides = {};
   // A shape that doesn't fit is refused later; here it must not overflow.
@@ -72,10 +73,10 @@ absl::StatusOr<ListedRegion> ReadRegion(ObjectReader reader,
         dims, given ? "" : " dims in local_shape", ", not one per dim of the ",
         origin.size(), " of the region"));
   }
-  region.strides = RowMajor(tensor.local_shape);
   if (given) {
-    region.strides = {};
     std::copy(strides.begin(), strides.end(), region.strides.begin());
+  } else {
+    region.strides = RowMajor(tensor.local_shape);
   }
   return region;
 }

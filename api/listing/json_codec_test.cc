@@ -66,6 +66,19 @@ TEST(ListingCodecTest, WhatIsNotKnownIsPassedOverAndOrderDoesNotMatter) {
       << "strides of the row-major local tensor";
 }
 
+TEST(ListingCodecTest, ALocalShapeMayHaveMoreDimsThanABox) {
+  const std::string text = absl::StrReplaceAll(
+      kSmall, {{"\"local_shape\": [2, 3]",
+                "\"local_shape\": [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3]"},
+               {"\"origin\": [2, 0]",
+                "\"strides\": [3, 1], \"origin\": "
+                "[2, 0]"}});
+  const auto listing = DecodeListing(text);
+  ASSERT_TRUE(listing.ok()) << listing.status();
+  EXPECT_EQ(listing->ranks()[0].tensors[0].regions[0].strides,
+            (vps::Strides{3, 1}));
+}
+
 struct Refused {
   const char* was;
   const char* is;

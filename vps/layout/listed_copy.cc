@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
@@ -61,10 +62,10 @@ class Digits {
 
   // Whether each address is one box of digits only.
   bool AreUnique(absl::Span<const int64_t> extents) const {
-    int64_t span = 1;  // of what the smaller strides reach
+    absl::int128 span = 1;  // of what the smaller strides reach
     for (size_t i = dims_.size(); i-- > 0;) {
       if (strides_[dims_[i]] < span) return false;
-      span += strides_[dims_[i]] * (extents[dims_[i]] - 1);
+      span += absl::int128(strides_[dims_[i]]) * (extents[dims_[i]] - 1);
     }
     return true;
   }

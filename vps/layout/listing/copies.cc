@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/ranges_text.h"
@@ -16,9 +17,10 @@
 namespace dynatrain::vps {
 namespace {
 
-// Parts that are tried at most, beyond one per part. Copies that are cut along
-// one line, as flat shards are, never need a step back.
-constexpr int64_t kMostSteps = 100'000;
+// Pairs of boxes that are compared at most. Copies that are cut along one line,
+// as flat shards are, never need a step back, and then a part is compared with
+// a few boxes only.
+constexpr int64_t kMostPairs = 20'000'000;
 
 using Origin = std::vector<int64_t>;
 
@@ -88,22 +90,21 @@ class Search {
 
   absl::StatusOr<std::vector<std::vector<int>>> Run() {
     Open();
-    for (int64_t steps = 0;; ++steps) {
+    for (int64_t pairs = 0;;) {
       Choice& choice = choices_.back();
       if (choice.next == choice.candidates.size()) {
         if (stuck_ < 0) stuck_ = FirstLeft();
         if (choices_.size() == 1) return Unplaced();
         choices_.pop_back();
-        used_[Taken(choices_.back())] = false;
+        Free(Taken(choices_.back()), choices_.back().copy);
         continue;
       }
-      if (steps > kMostSteps + static_cast<int64_t>(parts_.size())) {
-        return Unplaced();
-      }
       const int part = choice.candidates[choice.next++];
+      pairs += (choice.rest.size() + parts_[part].boxes.size()) *
+               parts_[part].boxes.size();
+      if (pairs > kMostPairs) return Unplaced();
       std::optional<Region> rest = Without(choice.rest, parts_[part]);
-      if (!rest.has_value() || HasRankOf(part)) continue;
-      used_[part] = true;
+      if (!rest.has_value() || !Take(part, choice.copy)) continue;
       if (choices_.size() == parts_.size() && rest->empty()) return Copies();
       Open(*std::move(rest), part);
     }
@@ -113,21 +114,23 @@ class Search {
   // What a part is chosen for, and which.
   struct Choice {
     Region rest;  // of the copy at hand
+    int copy;
     bool begins;  // it is the copy's first
     std::vector<int> candidates;
     size_t next = 0;
   };
 
-  // Whether a rank of the part has another part of the copy at hand, which is
-  // the last choice's.
-  bool HasRankOf(int part) const {
-    const std::vector<int>& ranks = parts_[part].ranks;
-    for (size_t i = choices_.size() - 1; !choices_[i].begins; --i) {
-      for (int rank : parts_[Taken(choices_[i - 1])].ranks) {
-        if (std::binary_search(ranks.begin(), ranks.end(), rank)) return true;
-      }
+  // False if a rank of the part has another part of the copy already.
+  bool Take(int part, int copy) {
+    for (int rank : parts_[part].ranks) {
+      if (ranks_of_copies_.contains({copy, rank})) return false;
     }
-    return false;
+    for (int rank : parts_[part].ranks) ranks_of_copies_.insert({copy, rank});
+    return used_[part] = true;
+  }
+  void Free(int part, int copy) {
+    for (int rank : parts_[part].ranks) ranks_of_copies_.erase({copy, rank});
+    used_[part] = false;
   }
 
   static int Taken(const Choice& choice) {
@@ -135,14 +138,16 @@ class Search {
   }
 
   void Open() {
-    choices_.push_back({{whole_}, true, Candidates({whole_}, ""), 0});
+    choices_.push_back({{whole_}, 0, true, Candidates({whole_}, ""), 0});
   }
   void Open(Region rest, int last) {
     const bool begins = rest.empty();
     if (begins) rest = {whole_};
     std::vector<int> candidates =
         Candidates(rest, begins ? "" : parts_[last].live_name);
-    choices_.push_back({std::move(rest), begins, std::move(candidates), 0});
+    const int copy = choices_.back().copy + (begins ? 1 : 0);
+    choices_.push_back(
+        {std::move(rest), copy, begins, std::move(candidates), 0});
   }
 
   // Parts that begin where `rest` does, those of the name first.
@@ -192,6 +197,7 @@ class Search {
   const absl::Span<const CopyPart> parts_;
   absl::flat_hash_map<Origin, std::vector<int>> beginning_at_;
   std::vector<bool> used_;
+  absl::flat_hash_set<std::pair<int, int>> ranks_of_copies_;
   int stuck_ = -1;  // FirstLeft(), the first time
   std::vector<Choice> choices_;
 };
