@@ -331,9 +331,6 @@ void FakeAgent::Follow(const RankOrder& order, absl::Time now) {
 
 void FakeAgent::Enter() {
   const uint64_t generation = participant_.generation();
-  if (participant_.terms().in_source) {
-    checkpoints_->Put(options_.job_uid, generation, step_);
-  }
   const bool in_target = participant_.terms().in_target;
   ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return participant_.RankReleased(rank, generation);
@@ -357,6 +354,9 @@ void FakeAgent::Step(absl::Time now) {
   next_step_ += options_.step;
   if (armed_step_ == 0 || step_ < armed_step_) return;
   stopped_ = true;
+  // Now, not at commit: a joiner may hear of that before any source does, and
+  // would begin at step 0.
+  checkpoints_->Put(options_.job_uid, participant_.generation(), step_);
   ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return participant_.RankStopped(rank, participant_.generation(), step_,
                                     ProtocolNow());
