@@ -1,6 +1,7 @@
 #include "tools/cli/picture/plan_picture.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -90,12 +91,26 @@ class Drawing {
     return bottom;
   }
 
+  // On one scale. A transfer with collectives is shorter than what is drawn.
   double DrawTimelines(double top) {
     const std::vector<LaneTimeline> timelines = TimelinesOf(preview_);
+    int64_t drawn_ns = 0;
+    for (const LaneTimeline& timeline : timelines) {
+      drawn_ns = std::max(drawn_ns, timeline.ns);
+    }
+    if (drawn_ns > preview_.transfer_ns) {
+      svg_.Text(kMargin, top,
+                absl::StrFormat("Below: each receiver sent its own bytes, %.4g "
+                                "ms. With collectives it takes %.4g ms.",
+                                drawn_ns / 1e6, preview_.transfer_ns / 1e6),
+                {.size = 11, .fill = kInk});
+      top += kGap;
+    }
     for (const LaneTimeline& timeline : timelines) {
       if (timeline.transfers.empty()) continue;
-      const Rect drawn = DrawTimeline(svg_, kMargin, top, preview_, places_,
-                                      timeline, preview_.transfer_ns);
+      const Rect drawn =
+          DrawTimeline(svg_, kMargin, top, preview_, places_, timeline,
+                       std::max(drawn_ns, preview_.transfer_ns));
       top += drawn.height + kGap;
       width_ = std::max(width_, drawn.x + drawn.width + kGap);
     }
