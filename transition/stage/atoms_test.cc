@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "transition/program/program.h"
 #include "transition/stage/atoms.h"
 
 namespace dynatrain::transition {

@@ -10,6 +10,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/check/check.h"
+#include "transition/plan/plan_input.h"
+#include "transition/plan/world.h"
 #include "transition/stage/stage_plan.h"
 #include "transition/stage/stage_testutil.h"
 #include "vps/layout/megatron/megatron_layout.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "transition/program/program.h"
 #include "vps/layout/layout.h"
 
 namespace dynatrain::transition {

@@ -1,13 +1,16 @@
 #include "transition/stage/rank_totals.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/schedule/traffic.h"
 #include "vps/geometry/box.h"
+#include "vps/geometry/checked.h"
 #include "vps/geometry/region.h"
 
 namespace dynatrain::transition {
@@ -83,16 +86,24 @@ absl::Status CheckBuffers(absl::string_view name, size_t num_pieces,
   return absl::OkStatus();
 }
 
+// Their bytes together too, so that no sum overflows.
 absl::Status CheckPieces(absl::string_view name, const Moves& moves,
                          absl::Span<const Piece> pieces) {
+  int64_t left = kMaxTrafficBytes;
   for (const Piece& piece : pieces) {
-    if (piece.tensor >= 0 &&
-        piece.tensor < static_cast<int>(moves.item_bytes().size())) {
-      continue;
+    if (piece.tensor < 0 ||
+        piece.tensor >= static_cast<int>(moves.item_bytes().size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, " names tensor ", piece.tensor, "; there are ",
+                       moves.item_bytes().size()));
     }
-    return absl::InvalidArgumentError(absl::StrCat(name, " names tensor ",
-                                                   piece.tensor, "; there are ",
-                                                   moves.item_bytes().size()));
+    const std::optional<int64_t> bytes = vps::CheckedMultiply(
+        piece.region.num_elements(), moves.item_bytes(piece.tensor));
+    if (!bytes.has_value() || *bytes > left) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, " is more than ", kMaxTrafficBytes, " bytes"));
+    }
+    left -= *bytes;
   }
   return absl::OkStatus();
 }

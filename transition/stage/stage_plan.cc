@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/schedule/traffic.h"
 #include "transition/stage/extent_cut.h"
 #include "transition/stage/lines.h"
 #include "transition/stage/part_bytes.h"

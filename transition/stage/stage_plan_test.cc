@@ -13,7 +13,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/check/check.h"
+#include "transition/program/program.h"
+#include "transition/schedule/moves.h"
 #include "transition/stage/stage_testutil.h"
+#include "transition/stage/world_memory.h"
+#include "vps/geometry/box.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -243,6 +247,8 @@ TEST(StagePlanTest, MemoryThatDoesNotFitTheMovesIsRefused) {
   WorldMemory bad = good;
   bad[1].source[0].tensor = 2;
   EXPECT_THAT(refused(bad), HasSubstr("rank 1: source names tensor 2"));
+  bad[1].source[0] = {0, *Box::Whole({int64_t{1} << 60})};
+  EXPECT_THAT(refused(bad), HasSubstr("rank 1: source is more than"));
   bad = good;
   bad[1].source_buffers = {0, 0};
   EXPECT_THAT(refused(bad), HasSubstr("source_buffers has 2 entries for 1"));

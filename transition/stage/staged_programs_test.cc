@@ -12,8 +12,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/check/check.h"
+#include "transition/program/program.h"
 #include "transition/schedule/choose_schedule.h"
+#include "transition/schedule/moves.h"
 #include "transition/stage/stage_plan.h"
+#include "transition/stage/world_memory.h"
+#include "vps/geometry/box.h"
 
 namespace dynatrain::transition {
 namespace {
