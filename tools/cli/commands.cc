@@ -215,6 +215,80 @@ Command Plan() {
           "$ plan -f job.yaml -t wider.yaml -c my-cluster.yaml --check\n"};
 }
 
+std::vector<std::string> SimulatedCases() {
+  return {"paper",           "paper-70b",       "paper-235b",
+          "paper-single-dp", "paper-single-pp", "paper-single-tp",
+          "paper-migrate",   "paper-hybrid"};
+}
+
+Command Simulate() {
+  return {
+      .name = "simulate",
+      .summary = "what a whole trace of nodes that come and go would cost",
+      .text =
+          "A job follows the nodes; each change is worked out as `plan` does, "
+          "and beside\n"
+          "it by other systems' rules (checkpoint-restart, Tenplex, HotSPa, "
+          "ElasticMegatron)\n"
+          "under the same cost model. The trace is CSV: "
+          "time_s,event,nodes,notice_s, where\n"
+          "event is + or -, nodes a count or names (n0;n3). --case shows the "
+          "paper's cases.",
+      .arguments = {},
+      .options =
+          {{.name = "trace",
+            .letter = "t",
+            .value = "FILE",
+            .help = "the trace (CSV); - is standard input",
+            .completes = Completes::kFiles},
+           {.name = "cluster",
+            .letter = "c",
+            .value = "CLUSTER",
+            .help = absl::StrCat(
+                "a cluster file (YAML), or one of examples/clusters by name:\n",
+                absl::StrJoin(ClusterNames(), ", ")),
+            .completes = Completes::kFilesOrChoices,
+            .choices = ClusterNames()},
+           {.name = "model",
+            .letter = "m",
+            .value = "MODEL",
+            .help = "a model by name, or the path of its Hugging Face\n"
+                    "config.json",
+            .completes = Completes::kFilesOrChoices,
+            .choices = ModelNames()},
+           {.name = "layouts",
+            .letter = "l",
+            .value = "LAYOUTS",
+            .help = "those allowed, as words without dp, which the number of\n"
+                    "nodes gives: 'tp8,pp4 tp8,pp2'. Default: any that fits"},
+           {.name = "case",
+            .letter = "",
+            .value = "CASE",
+            .help = "a case of the DynaTrain paper instead of a trace, or\n"
+                    "paper: all of them",
+            .completes = Completes::kChoices,
+            .choices = SimulatedCases()},
+           {.name = "assume",
+            .letter = "a",
+            .value = "NAME=VALUE,...",
+            .help = "other figures than those listed below the result:\n"
+                    "init_s=30,storage_gb_per_s=100"},
+           {.name = "until",
+            .letter = "u",
+            .value = "SECONDS",
+            .help = "when it ends; default: an hour after the last event"},
+           Output({"table", "json"},
+                  "table for people (the default), json: all of it, with\n"
+                  "units in the names (docs/simulate.md)")},
+      .examples =
+          "$ simulate --trace spot.csv --cluster a800x16 --model llama2-70b\n"
+          "$ simulate -t spot.csv -c a800x16 -m qwen3-235b-a22b -l "
+          "'tp4,pp4,ep8,etp1'\n"
+          "$ simulate -t spot.csv -c a800x16 -m llama2-70b -a "
+          "overlap=0,init_s=120 -o json\n"
+          "$ simulate --case paper-70b\n"};
+}
+
 Command Completion() {
   return {
       .name = "completion",
@@ -234,8 +308,8 @@ Command Completion() {
 }  // namespace
 
 absl::Span<const Command> Commands() {
-  static const auto* const commands =
-      new std::vector<Command>{Layout(), Explain(), Plan(), Completion()};
+  static const auto* const commands = new std::vector<Command>{
+      Layout(), Explain(), Plan(), Simulate(), Completion()};
   return *commands;
 }
 

@@ -25,6 +25,7 @@ std::vector<Golden> Goldens() {
       {"help_layout.txt", {"layout", "--help"}},
       {"help_explain.txt", {"explain", "-h"}},
       {"help_plan.txt", {"plan", "--help"}},
+      {"help_simulate.txt", {"simulate", "--help"}},
       {"help_completion.txt", {"completion", "--help"}},
       {"completion.bash", {"completion", "bash"}},
       {"completion.zsh", {"completion", "zsh"}},

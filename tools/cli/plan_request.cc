@@ -12,15 +12,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "api/cluster_file/shipped_clusters.h"
 #include "api/layout_file/loaded_layout.h"
 #include "api/layout_text/layout_text.h"
 #include "api/layout_text/megatron_text.h"
-#include "base/nearest.h"
 #include "base/ranges_text.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/files.h"
+#include "tools/cli/job_options.h"
 #include "tools/cli/load.h"
 #include "transition/plan/world.h"
 
@@ -50,35 +49,6 @@ absl::Status CheckGiven(const CommandLine& line) {
         "give one of them as a file");
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<api::ClusterFile> ReadCluster(const std::string& name,
-                                             std::istream& in) {
-  const api::ShippedCluster* shipped = api::FindShippedCluster(name);
-  absl::StatusOr<std::string> text = ReadText(name, in);
-  // A file goes before what is built in.
-  if (!text.ok() && shipped != nullptr) text = std::string(shipped->text);
-  if (!text.ok()) {
-    std::vector<std::string> names;
-    for (const api::ShippedCluster& it : api::ShippedClusters()) {
-      names.emplace_back(it.name);
-    }
-    const std::string near = DidYouMean(name, names);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--cluster: ", text.status().message(), ", and no name of one",
-        near.empty() ? absl::StrCat("; there are ", absl::StrJoin(names, ", "))
-                     : near));
-  }
-  absl::StatusOr<api::ClusterFile> cluster = api::LoadCluster(*text);
-  RETURN_IF_ERROR(cluster.status(), name);
-  return cluster;
-}
-
-Json ModelField(const std::string& model) {
-  if (absl::StrContains(model, '/') || absl::EndsWith(model, ".json")) {
-    return {{"huggingface", model}};
-  }
-  return model;
 }
 
 // A preset's name, or "param:bfloat16,main:float32".

@@ -24,15 +24,6 @@ using transition::PortLoad;
 using transition::Preview;
 using Align = TextTable::Align;
 
-// "359 ms", "4.36 s".
-std::string TimeText(int64_t ns) {
-  const double ms = static_cast<double>(ns) / 1e6;
-  if (ms >= 9'999.5) return absl::StrFormat("%.1f s", ms / 1e3);
-  if (ms >= 999.5) return absl::StrFormat("%.2f s", ms / 1e3);
-  if (ms >= 99.5) return absl::StrFormat("%.0f ms", ms);
-  return absl::StrFormat("%.3g ms", ms);
-}
-
 std::string SpeedText(int64_t bytes_per_second) {
   return absl::StrFormat("%.4g GB/s",
                          static_cast<double>(bytes_per_second) / 1e9);

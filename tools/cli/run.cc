@@ -12,6 +12,7 @@
 #include "tools/cli/load.h"
 #include "tools/cli/plan_command.h"
 #include "tools/cli/selection.h"
+#include "tools/cli/simulate_command.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -72,6 +73,7 @@ ExitCode Run(absl::Span<const std::string> arguments, const Streams& streams) {
   if (line->command->name == "layout") return RunLayout(*line, streams);
   if (line->command->name == "explain") return RunExplain(*line, streams);
   if (line->command->name == "plan") return RunPlan(*line, streams);
+  if (line->command->name == "simulate") return RunSimulate(*line, streams);
   streams.out << CompletionScript(line->arguments[0]);
   return kDone;
 }

@@ -65,6 +65,14 @@ std::string BytesText(int64_t bytes) {
   return absl::StrFormat("%.3g %s", value, kUnits[unit]);
 }
 
+std::string TimeText(int64_t ns) {
+  const double ms = static_cast<double>(ns) / 1e6;
+  if (ms >= 9'999.5) return absl::StrFormat("%.1f s", ms / 1e3);
+  if (ms >= 999.5) return absl::StrFormat("%.2f s", ms / 1e3);
+  if (ms >= 99.5) return absl::StrFormat("%.0f ms", ms);
+  return absl::StrFormat("%.3g ms", ms);
+}
+
 bool MatchesGlob(absl::string_view glob, absl::string_view text) {
   // On a mismatch, the last star takes one character more.
   size_t g = 0, t = 0, star = absl::string_view::npos, taken = 0;

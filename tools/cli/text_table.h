@@ -36,6 +36,9 @@ std::string Grouped(int64_t number);
 // In powers of 1000: 999 -> "999 B", 8620000000 -> "8.62 GB".
 std::string BytesText(int64_t bytes);
 
+// "0 ms", "0.35 ms", "359 ms", "4.36 s", "43.6 s".
+std::string TimeText(int64_t ns);
+
 // Whether `text` matches `glob`: * stands for any characters, ? for one, and
 // all else for itself; brackets too, as tensor names may have them.
 // O(|glob| |text|).

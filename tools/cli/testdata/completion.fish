@@ -5,6 +5,7 @@ complete -c dynatrain -n __fish_use_subcommand -l version -d 'the version of thi
 complete -c dynatrain -n __fish_use_subcommand -a layout -d 'who owns what: ranks, tensors, elements'
 complete -c dynatrain -n __fish_use_subcommand -a explain -d 'how one element comes to lie where it lies'
 complete -c dynatrain -n __fish_use_subcommand -a plan -d 'what going from one layout to another would move and cost'
+complete -c dynatrain -n __fish_use_subcommand -a simulate -d 'what a whole trace of nodes that come and go would cost'
 complete -c dynatrain -n __fish_use_subcommand -a completion -d 'a script that completes commands in your shell'
 complete -c dynatrain -n '__fish_seen_subcommand_from layout' -s o -l output -d 'table for people (the default), json: a listing as live jobs dump it, svg: a picture' -x -a 'table json svg'
 complete -c dynatrain -n '__fish_seen_subcommand_from layout' -s r -l rank -d 'only these ranks and what each holds: 3, 0-7,12 or all' -x
@@ -29,4 +30,12 @@ complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l free-by -d 'what 
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s o -l output -d 'table for people (the default), json: all of it, with units in the names (docs/plan.md), svg: a picture of who sends what to whom, and when' -x -a 'table json svg'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l trace -d 'write when each port sends and receives what, for ui.perfetto.dev or chrome://tracing' -r -F
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l check -d 'prove of all ranks\' programs that nobody waits for ever and each element arrives once; exit code 5 if not'
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s t -l trace -d 'the trace (CSV); - is standard input' -r -F
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s c -l cluster -d 'a cluster file (YAML), or one of examples/clusters by name: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16' -r -F -a 'a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16'
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s m -l model -d 'a model by name, or the path of its Hugging Face config.json' -r -F -a 'gpt3-1.3b gpt3-2.7b gpt3-6.7b gpt3-13b gpt3-175b llama2-7b llama2-13b llama2-70b llama3-8b llama3-70b mixtral-8x7b qwen3-30b-a3b qwen3-235b-a22b deepseek-v3'
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s l -l layouts -d 'those allowed, as words without dp, which the number of nodes gives: \'tp8,pp4 tp8,pp2\'. Default: any that fits' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -l case -d 'a case of the DynaTrain paper instead of a trace, or paper: all of them' -x -a 'paper paper-70b paper-235b paper-single-dp paper-single-pp paper-single-tp paper-migrate paper-hybrid'
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s a -l assume -d 'other figures than those listed below the result: init_s=30,storage_gb_per_s=100' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s u -l until -d 'when it ends; default: an hour after the last event' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s o -l output -d 'table for people (the default), json: all of it, with units in the names (docs/simulate.md)' -x -a 'table json'
 complete -c dynatrain -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'

@@ -11,6 +11,7 @@ _dynatrain() {
         'layout:who owns what\: ranks, tensors, elements'
         'explain:how one element comes to lie where it lies'
         'plan:what going from one layout to another would move and cost'
+        'simulate:what a whole trace of nodes that come and go would cost'
         'completion:a script that completes commands in your shell'
       )
       _describe command commands ;;
@@ -47,6 +48,17 @@ _dynatrain() {
             '(-o --output)'{-o+,--output=}'[table for people (the default), json\: all of it, with units in the names (docs/plan.md), svg\: a picture of who sends what to whom, and when]:value:(table json svg)' \
             '--trace=[write when each port sends and receives what, for ui.perfetto.dev or chrome\://tracing]:value:_files' \
             '--check[prove of all ranks'\'' programs that nobody waits for ever and each element arrives once; exit code 5 if not]' \
+            '(-h --help)'{-h,--help}'[help]' ;;
+        simulate)
+          _arguments -s \
+            '(-t --trace)'{-t+,--trace=}'[the trace (CSV); - is standard input]:value:_files' \
+            '(-c --cluster)'{-c+,--cluster=}'[a cluster file (YAML), or one of examples/clusters by name\: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16]:value:{compadd a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16; _files}' \
+            '(-m --model)'{-m+,--model=}'[a model by name, or the path of its Hugging Face config.json]:value:{compadd gpt3-1.3b gpt3-2.7b gpt3-6.7b gpt3-13b gpt3-175b llama2-7b llama2-13b llama2-70b llama3-8b llama3-70b mixtral-8x7b qwen3-30b-a3b qwen3-235b-a22b deepseek-v3; _files}' \
+            '(-l --layouts)'{-l+,--layouts=}'[those allowed, as words without dp, which the number of nodes gives\: '\''tp8,pp4 tp8,pp2'\''. Default\: any that fits]:value:' \
+            '--case=[a case of the DynaTrain paper instead of a trace, or paper\: all of them]:value:(paper paper-70b paper-235b paper-single-dp paper-single-pp paper-single-tp paper-migrate paper-hybrid)' \
+            '(-a --assume)'{-a+,--assume=}'[other figures than those listed below the result\: init_s=30,storage_gb_per_s=100]:value:' \
+            '(-u --until)'{-u+,--until=}'[when it ends; default\: an hour after the last event]:value:' \
+            '(-o --output)'{-o+,--output=}'[table for people (the default), json\: all of it, with units in the names (docs/simulate.md)]:value:(table json)' \
             '(-h --help)'{-h,--help}'[help]' ;;
         completion)
           _arguments -s \

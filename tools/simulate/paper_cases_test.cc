@@ -1,0 +1,54 @@
+#include "tools/simulate/paper_cases.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dynatrain::simulate {
+namespace {
+
+using transition::ClusterModel;
+
+ClusterModel A800() {
+  return *ClusterModel::Create({.num_nodes = 16,
+                                .ranks_per_node = 8,
+                                .nics_per_node = 4,
+                                .inside_bytes_per_second = 160'000'000'000,
+                                .nic_bytes_per_second = 24'000'000'000});
+}
+
+TEST(PaperCasesTest, EachHasAPaperFigureAndFitsTheCluster) {
+  for (const PaperCase& it : PaperCases()) {
+    EXPECT_EQ(FindPaperCase(it.name), &it);
+    EXPECT_TRUE((it.seconds > 0) != (it.ratio > 0)) << it.name;
+    EXPECT_TRUE(ModelByName(it.model).ok()) << it.name;
+    for (const Placed& side : {it.from, it.to}) {
+      const int ranks = 8 * static_cast<int>(side.nodes.size());
+      EXPECT_GT(side.shape.DataParallel(ranks), 0) << it.name;
+      for (int node : side.nodes) EXPECT_LT(node, 16);
+    }
+  }
+  EXPECT_EQ(FindPaperCase("paper-none"), nullptr);
+}
+
+TEST(PaperCasesTest, MoreNicsAreNeverSlower) {
+  const PaperCase& it = *FindPaperCase("paper-single-dp");
+  const JobModel model = *ModelByName(it.model);
+  std::vector<StrategyTime> before;
+  for (int nics : kNicBand) {
+    const auto times =
+        Compare(model, it.from, it.to, *WithNics(A800(), nics), {});
+    ASSERT_TRUE(times.ok()) << times.status();
+    for (size_t i = 0; i < before.size(); ++i) {
+      EXPECT_LE((*times)[i].time.ns(), before[i].time.ns());
+      EXPECT_EQ((*times)[i].time.network_bytes, before[i].time.network_bytes);
+    }
+    EXPECT_LT(TimeOfStrategy(*times, "dynatrain").ns(),
+              TimeOfStrategy(*times, "tenplex").ns());
+    EXPECT_LT(TimeOfStrategy(*times, "dynatrain").ns(),
+              TimeOfStrategy(*times, "checkpoint").ns());
+    before = *times;
+  }
+}
+
+}  // namespace
+}  // namespace dynatrain::simulate
