@@ -15,7 +15,9 @@
 #include "transition/plan/process_plan.h"
 #include "vps/layout/axis_sizes.h"
 #include "vps/layout/manifest.h"
+#include "vps/layout/megatron/megatron_layout.h"
 #include "vps/layout/named_layout.h"
+#include "vps/model/presets.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -79,9 +81,7 @@ vps::Manifest Replicated() {
   return *vps::Manifest::Create(std::move(tensors));
 }
 
-World MakeWorld(const vps::Manifest& manifest, const std::string& sizes) {
-  vps::Layout layout = *vps::MakeLayout(
-      vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)), manifest);
+World WorldOf(vps::Layout layout) {
   std::vector<Process> processes;
   for (int rank = 0; rank < layout.world_size(); ++rank) {
     processes.push_back(
@@ -90,15 +90,18 @@ World MakeWorld(const vps::Manifest& manifest, const std::string& sizes) {
   return *World::Create(std::move(layout), std::move(processes));
 }
 
+World MakeWorld(const vps::Manifest& manifest, const std::string& sizes) {
+  return WorldOf(*vps::MakeLayout(
+      vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)), manifest));
+}
+
 PlanInput MakeInput(const vps::Manifest& manifest, const std::string& source,
                     const std::string& target) {
   return *PlanInput::Create(MakeWorld(manifest, source),
                             MakeWorld(manifest, target));
 }
 
-void PlanOne(benchmark::State& state, const vps::Manifest& manifest,
-             const std::string& source, const std::string& target) {
-  const PlanInput input = MakeInput(manifest, source, target);
+void PlanOf(benchmark::State& state, const PlanInput& input) {
   const uint64_t process_id = input.source().process(37).id;
   int64_t routes = 0;
   for (auto _ : state) {
@@ -114,6 +117,11 @@ void PlanOne(benchmark::State& state, const vps::Manifest& manifest,
       benchmark::Counter(static_cast<double>(routes),
                          benchmark::Counter::kIsIterationInvariantRate |
                              benchmark::Counter::kInvert);
+}
+
+void PlanOne(benchmark::State& state, const vps::Manifest& manifest,
+             const std::string& source, const std::string& target) {
+  PlanOf(state, MakeInput(manifest, source, target));
 }
 
 BENCHMARK_CAPTURE(PlanOne, dense_64_to_48, Dense(), "dp8,tp8", "dp6,tp8")
@@ -133,6 +141,40 @@ BENCHMARK_CAPTURE(PlanOne, moe_1024_to_768, Moe(), "dp128,tp8", "dp96,tp8")
 BENCHMARK_CAPTURE(PlanOne, replicated_1024_to_1032, Replicated(), "dp1024",
                   "dp1032")
     ->Unit(benchmark::kMicrosecond);
+
+vps::megatron::MegatronOptions Qwen(int64_t world, int tp, int pp, int ep) {
+  vps::megatron::MegatronOptions options = {
+      .ranks = {.world = world, .tp = tp, .pp = pp, .ep = ep, .etp = 1},
+      .grouped_experts = true};
+  if (pp == 8) {
+    options.first_stage_layers = 11;
+    options.last_stage_layers = 11;
+  }
+  return options;
+}
+
+World MegatronWorld(const vps::megatron::MegatronOptions& options) {
+  const auto layout = *vps::megatron::MakeMegatronLayout(
+      *vps::Preset("qwen3-235b-a22b"),
+      *vps::megatron::MegatronConfig::Create(options),
+      *vps::StateList::Preset("bf16-mixed"));
+  return WorldOf(layout.layout());
+}
+
+void PlanQwen(benchmark::State& state, const vps::megatron::MegatronOptions& from,
+             const vps::megatron::MegatronOptions& to) {
+  const PlanInput input =
+      *PlanInput::Create(MegatronWorld(from), MegatronWorld(to));
+  PlanOf(state, input);
+}
+BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_to_tp2pp8ep16_128, Qwen(128, 4, 8, 8), Qwen(128, 2, 8, 16))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PlanQwen, tp4_128_to_96, Qwen(128, 4, 1, 1), Qwen(96, 4, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PlanQwen, tp4_1024_to_768, Qwen(1024, 4, 1, 1), Qwen(768, 4, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_1024_to_768, Qwen(1024, 4, 8, 8), Qwen(768, 4, 8, 8))
+    ->Unit(benchmark::kMillisecond);
 
 void PlanWhole(benchmark::State& state) {
   const PlanInput input = MakeInput(Dense(), "dp16,tp8", "dp12,tp8");

@@ -15,9 +15,9 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
         .bytes[static_cast<size_t>(source) * matrix.target_size + target];
   };
   const int own = input.SourceRankOfTarget(target);
-  const TensorClasses classes(input, /*source_rank=*/-1, target);
-  for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
-    if (input.MasterOf(tensor) >= 0) continue;
+  TensorClasses classes(input, /*source_rank=*/-1, target);
+  classes.ForEachTensor([&](int tensor) {
+    if (input.MasterOf(tensor) >= 0) return;
     const TensorClass& tensor_class = classes.Of(tensor);
     const int64_t item_bytes = input.tensor(tensor).item_bytes();
     matrix.minimal_bytes += tensor_class.lacking_elements * item_bytes;
@@ -29,7 +29,7 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
         cell(route.source_rank) += route.region.num_elements() * item_bytes;
       });
     }
-  }
+  });
 }
 
 void SumUp(const PlanInput& input, ByteMatrix& matrix) {

@@ -154,15 +154,20 @@ Senders::Senders(const PlanInput& input, const HolderSet& holders, int tensor,
                             num_candidates());
 }
 
-bool Senders::Contains(int source_rank) const {
-  std::optional<int> index = holders_.IndexOf(source_rank);
-  if (!near_.empty()) {
+std::optional<int> Senders::IndexOf(int source_rank) const {
+  std::optional<int> candidate;
+  if (near_.empty()) {
+    candidate = holders_.IndexOf(source_rank);
+  } else {
     const auto it = std::lower_bound(near_.begin(), near_.end(), source_rank);
-    if (it == near_.end() || *it != source_rank) return false;
-    index = static_cast<int>(it - near_.begin());
+    if (it != near_.end() && *it == source_rank) {
+      candidate = static_cast<int>(it - near_.begin());
+    }
   }
-  if (!index.has_value()) return false;
-  return (*index - first_ + num_candidates()) % num_candidates() < size_;
+  if (!candidate.has_value()) return std::nullopt;
+  const int index = (*candidate - first_ + num_candidates()) % num_candidates();
+  if (index >= size_) return std::nullopt;
+  return index;
 }
 
 void ForEachPartOf(const PlanInput& input, int target_rank, int tensor,

@@ -11,6 +11,8 @@
 #ifndef TRANSITION_PLAN_DEMAND_H_
 #define TRANSITION_PLAN_DEMAND_H_
 
+#include <optional>
+
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "transition/plan/plan_input.h"
@@ -34,7 +36,11 @@ class Senders {
   int rank(int index) const {
     return Candidate((first_ + index) % num_candidates());
   }
-  bool Contains(int source_rank) const;
+  // The index of a sender; nullopt if the rank is none.
+  std::optional<int> IndexOf(int source_rank) const;
+  bool Contains(int source_rank) const {
+    return IndexOf(source_rank).has_value();
+  }
 
  private:
   int num_candidates() const {

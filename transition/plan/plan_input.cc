@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -33,18 +32,20 @@ Fingerprint DigestOf(const World& source, const World& target,
 }
 
 // How a tensor is placed, in numbers: equal exactly if it is alike.
-using Key = absl::InlinedVector<int64_t, 24>;
+using Key = std::vector<int64_t>;
 
-// Gives equal keys one number, counted from 0.
+// Gives equal keys (up to chance) one number, counted from 0.
 class Numbering {
  public:
-  int NumberOf(const Key& key) {
-    return numbers_.try_emplace(key, static_cast<int>(numbers_.size()))
+  int NumberOf(const Key& key, size_t size) {
+    const Fingerprint print =
+        FingerprintOf(key.data(), size * sizeof(Key::value_type));
+    return numbers_.try_emplace(print, static_cast<int>(numbers_.size()))
         .first->second;
   }
 
  private:
-  absl::flat_hash_map<Key, int> numbers_;
+  absl::flat_hash_map<Fingerprint, int> numbers_;
 };
 
 void AppendPlaces(const vps::Layout& layout, int tensor, Key& key) {
@@ -72,6 +73,7 @@ void AppendShapeAndFlat(const vps::Layout& layout, int tensor, Key& key) {
 // line, and what depends on shapes alone, is worked out once per class.
 struct Kinds {
   std::vector<int> class_of_tensor;
+  std::vector<int> size_of_class;
   std::vector<int> line_of_class;
   int num_lines = 0;
 };
@@ -90,11 +92,15 @@ Kinds KindsOf(const PlanInput& input) {
     append(tensor, AppendPlaces, key);
     const size_t place_size = key.size();
     append(tensor, AppendShapeAndFlat, key);
-    kinds.class_of_tensor.push_back(classes.NumberOf(key));
-    if (kinds.class_of_tensor.back() < kinds.line_of_class.size()) continue;
-    key.resize(place_size);
-    kinds.line_of_class.push_back(lines.NumberOf(key));
-    kinds.num_lines = std::max(kinds.num_lines, kinds.line_of_class.back() + 1);
+    const int kind = classes.NumberOf(key, key.size());
+    kinds.class_of_tensor.push_back(kind);
+    if (kind == static_cast<int>(kinds.line_of_class.size())) {
+      kinds.line_of_class.push_back(lines.NumberOf(key, place_size));
+      kinds.size_of_class.push_back(0);
+      kinds.num_lines =
+          std::max(kinds.num_lines, kinds.line_of_class.back() + 1);
+    }
+    ++kinds.size_of_class[kind];
   }
   return kinds;
 }
@@ -168,6 +174,9 @@ vps::Manifest TensorsOf(const vps::Layout& layout) {
 // The index in `source` of each tensor of `target`; empty if all are the same.
 absl::StatusOr<std::vector<int>> MatchTensors(const vps::Layout& source,
                                               const vps::Layout& target) {
+  if (source.tensors_digest() == target.tensors_digest()) {
+    return std::vector<int>();
+  }
   std::vector<int> matches;
   bool same = source.num_tensors() == target.num_tensors();
   bool in_order = true;
@@ -203,6 +212,10 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
   if (!source.empty()) {
     ASSIGN_OR_RETURN(body->source_tensors,
                      MatchTensors(source.layout(), target.layout()));
+    body->target_tensors.resize(body->source_tensors.size());
+    for (size_t i = 0; i < body->source_tensors.size(); ++i) {
+      body->target_tensors[body->source_tensors[i]] = static_cast<int>(i);
+    }
   }
   body->target_rank_of_source.assign(source.size(), -1);
   for (int rank = 0; rank < target.size(); ++rank) {
@@ -225,6 +238,10 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
     body->line_spans = LineSpansOf(input, kinds);
     body->num_classes = static_cast<int>(kinds.line_of_class.size());
     body->class_of_tensor = std::move(kinds.class_of_tensor);
+    for (const int size : kinds.size_of_class) {
+      body->shared_class_of_class.push_back(
+          size > 1 ? body->num_shared_classes++ : -1);
+    }
   }
   return PlanInput(std::move(body));
 }

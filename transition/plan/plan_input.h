@@ -17,7 +17,7 @@
 namespace dynatrain::transition {
 
 // Raise it with any change that makes another plan of the same input.
-inline constexpr int kPlannerVersion = 2;
+inline constexpr int kPlannerVersion = 3;
 
 struct PlanOptions {
   // Where several ranks hold what a target lacks, so many of them send it that
@@ -79,6 +79,11 @@ class PlanInput {
     if (body_->source_tensors.empty()) return tensor;
     return body_->source_tensors[tensor];
   }
+  // And back.
+  int TargetTensor(int source_tensor) const {
+    if (body_->target_tensors.empty()) return source_tensor;
+    return body_->target_tensors[source_tensor];
+  }
   // Whether the worlds pad the tensor to different lengths.
   bool PaddingDiffers(int tensor) const {
     return source().layout().tensor(SourceTensor(tensor)).shape() !=
@@ -112,6 +117,14 @@ class PlanInput {
   // bytes. Classes are numbered from 0 in the order of their first tensors.
   int class_of(int tensor) const { return body_->class_of_tensor[tensor]; }
   int num_classes() const { return body_->num_classes; }
+  // The classes of at least two tensors have numbers of their own, in the same
+  // order: what is worked out once for all tensors of a class is remembered by
+  // them. Shards of a flat buffer are all different, and a job has a hundred
+  // thousand. -1 for a tensor that is alone.
+  int shared_class_of(int tensor) const {
+    return body_->shared_class_of_class[class_of(tensor)];
+  }
+  int num_shared_classes() const { return body_->num_shared_classes; }
 
   // The master that a regenerated weight is made from; -1 if it is moved.
   int MasterOf(int tensor) const {
@@ -135,8 +148,11 @@ class PlanInput {
     std::vector<int> union_index_of_target;
     std::vector<int> target_rank_of_source;
     std::vector<int> source_tensors;  // empty: the order is the same
+    std::vector<int> target_tensors;  // its inverse
     std::vector<int> class_of_tensor;
     int num_classes = 0;
+    std::vector<int> shared_class_of_class;
+    int num_shared_classes = 0;
     std::vector<LineSpan> line_spans;
     std::vector<int> masters;  // empty: all tensors are moved
     Fingerprint digest;

@@ -1,6 +1,7 @@
 #include "transition/plan/process_plan.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,12 +15,13 @@
 namespace dynatrain::transition {
 namespace {
 
-// Routes come tensor by tensor, so most lists are sorted as they are.
-void SortUnlessSorted(std::vector<Route>& routes) {
-  if (!std::is_sorted(routes.begin(), routes.end())) {
-    std::sort(routes.begin(), routes.end());
-  }
-}
+// A box that goes to or comes from a peer, of each tensor of a class.
+struct PeerBox {
+  int peer = -1;  // index into peers_; -1: not met yet
+  RouteList::Shape shape = 0;
+  int64_t elements = 0;
+  uint64_t hash = 0;  // without the tensor
+};
 
 // False if the rank is -1.
 bool Holds(const vps::Layout& layout, int rank, int tensor) {
@@ -30,9 +32,26 @@ bool Holds(const vps::Layout& layout, int rank, int tensor) {
   return false;
 }
 
-bool IsBefore(const LocalRoute& a, const LocalRoute& b) {
-  return a.route < b.route;
-}
+// A demand of all tensors of a class.
+struct ClassDemand {
+  const Demand* demand;
+  bool outgoing;
+  int own_part = 0;            // if outgoing: what we send
+  std::vector<PeerBox> boxes;  // by part: the whole region, from its sender
+};
+
+struct LocalBox {
+  RouteList::Shape shape;
+  bool adopted;
+};
+
+// What all tensors of a class have in common.
+struct ClassBoxes {
+  int64_t kept_elements = 0;
+  int64_t adopted_elements = 0;
+  std::vector<LocalBox> local;
+  std::vector<ClassDemand> demands;
+};
 
 // Gathers routes into a ProcessPlan.
 class Builder {
@@ -53,13 +72,10 @@ class Builder {
       AddBlobs();
     }
     std::sort(plan_.zeros.begin(), plan_.zeros.end());
-    if (!std::is_sorted(plan_.local.begin(), plan_.local.end(), IsBefore)) {
-      std::sort(plan_.local.begin(), plan_.local.end(), IsBefore);
-    }
     for (auto& [step, index] : SortedPeers()) {
       PeerExchange& peer = peers_[index];
-      SortUnlessSorted(peer.send);
-      SortUnlessSorted(peer.receive);
+      peer.send.Sort();
+      peer.receive.Sort();
       plan_.peers.push_back(std::move(peer));
     }
     return std::move(plan_);
@@ -67,93 +83,134 @@ class Builder {
 
  private:
   void AddRoutes() {
-    const TensorClasses classes(input_, plan_.source_rank, plan_.target_rank);
-    Reserve(classes);
-    for (int tensor = 0; tensor < input_.num_tensors(); ++tensor) {
-      if (input_.MasterOf(tensor) >= 0) {
-        AddRegenerated({tensor, input_.MasterOf(tensor)});
-        continue;
+    TensorClasses classes(input_, plan_.source_rank, plan_.target_rank);
+    boxes_.resize(input_.num_shared_classes());
+    classes.ForEachTensor([&](int tensor) {
+      if (const int master = input_.MasterOf(tensor); master >= 0) {
+        return AddRegenerated({tensor, master});
       }
       const TensorClass& tensor_class = classes.Of(tensor);
-      const int64_t item_bytes = input_.tensor(tensor).item_bytes();
-      plan_.bytes.minimal_bytes += tensor_class.lacking_elements * item_bytes;
-      for (const KeptPart& part : tensor_class.kept) AddLocal(part, tensor);
+      plan_.bytes.minimal_bytes +=
+          tensor_class.lacking_elements * input_.tensor(tensor).item_bytes();
       for (const ZeroPart& part : tensor_class.zeros) AddZero(part, tensor);
-      for (const Demand& demand : tensor_class.incoming) {
-        ForEachRouteOf(input_, demand, tensor,
-                       [&](const Route& route) { AddIncoming(route); });
-      }
-      for (const Demand& demand : tensor_class.outgoing) {
-        ForEachRouteOf(input_, demand, tensor, [&](const Route& route) {
-          if (route.source_rank == plan_.source_rank) AddOutgoing(route);
-        });
-      }
-    }
-  }
-
-  // With one sender of a region the number of routes is known; several share a
-  // line of tensors by position, so each sends about its part of the tensors.
-  // Growing the lists instead would double the time of a plan: its memory is
-  // touched for the first time, and page faults cost more than routing.
-  void Reserve(const TensorClasses& classes) {
-    size_t kept = 0;
-    std::vector<size_t> sent, received;
-    const auto count = [&](PeerExchange& peer, std::vector<size_t>& counts,
-                           int num_tensors, int num_senders) {
-      counts.resize(peers_.size());
-      counts[&peer - peers_.data()] +=
-          num_senders == 1 ? num_tensors : num_tensors / num_senders + 2;
-    };
-    for (const TensorClass& c : classes.all()) {
-      kept += c.kept.size() * c.num_tensors;
-      for (const Demand& demand : c.incoming) {
-        const int senders = demand.senders.size();
-        for (int i = 0; i < senders; ++i) {
-          count(PeerOfSource(demand.senders.rank(i)), received, c.num_tensors,
-                senders);
+      const int shared = input_.shared_class_of(tensor);
+      if (shared < 0) {
+        AddAlone(tensor_class, tensor);
+      } else {
+        if (boxes_[shared] == nullptr) {
+          boxes_[shared] = std::make_unique<ClassBoxes>(BoxesOf(tensor_class));
         }
+        AddShared(*boxes_[shared], tensor);
       }
-      for (const Demand& demand : c.outgoing) {
-        count(PeerOfTarget(demand.target_rank), sent, c.num_tensors,
-              demand.senders.size());
-      }
+    });
+  }
+
+  void AddAlone(const TensorClass& tensor_class, int tensor) {
+    for (const KeptPart& part : tensor_class.kept) {
+      AddKept(part.region.num_elements(), part.adopted, tensor);
+      plan_.local.push_back({RouteOf(part, tensor), part.adopted});
     }
-    plan_.local.reserve(kept);
-    for (size_t i = 0; i < sent.size(); ++i) peers_[i].send.reserve(sent[i]);
-    for (size_t i = 0; i < received.size(); ++i) {
-      peers_[i].receive.reserve(received[i]);
+    for (const Demand& demand : tensor_class.incoming) {
+      ForEachRouteOf(input_, demand, tensor, [&](const Route& route) {
+        Add(BoxOf(route, /*outgoing=*/false), /*outgoing=*/false, tensor);
+      });
+    }
+    for (const Demand& demand : tensor_class.outgoing) {
+      ForEachRouteOf(input_, demand, tensor, [&](const Route& route) {
+        if (route.source_rank != plan_.source_rank) return;
+        Add(BoxOf(route, /*outgoing=*/true), /*outgoing=*/true, tensor);
+      });
     }
   }
 
-  void AddIncoming(const Route& route) {
-    const int64_t bytes = NumBytes(route, input_);
-    PeerExchange& peer = PeerOfSource(route.source_rank);
-    peer.receive.push_back(route);
-    peer.receive_bytes += bytes;
-    plan_.bytes.received_bytes += bytes;
-    plan_.received_hash += HashOf(route, input_);
+  ClassBoxes BoxesOf(const TensorClass& tensor_class) {
+    ClassBoxes boxes;
+    for (const KeptPart& part : tensor_class.kept) {
+      const int64_t elements = part.region.num_elements();
+      boxes.kept_elements += elements;
+      if (part.adopted) boxes.adopted_elements += elements;
+      boxes.local.push_back(
+          {plan_.local.AddShape(RouteOf(part, /*tensor=*/0)), part.adopted});
+    }
+    for (const Demand& demand : tensor_class.incoming) {
+      boxes.demands.push_back({&demand, /*outgoing=*/false});
+    }
+    for (const Demand& demand : tensor_class.outgoing) {
+      boxes.demands.push_back(
+          {&demand, /*outgoing=*/true,
+           *demand.senders.IndexOf(plan_.source_rank)});
+    }
+    for (ClassDemand& demand : boxes.demands) {
+      demand.boxes.resize(demand.demand->senders.size());
+    }
+    return boxes;
   }
 
-  void AddOutgoing(const Route& route) {
-    const int64_t bytes = NumBytes(route, input_);
-    PeerExchange& peer = PeerOfTarget(route.target_rank);
-    peer.send.push_back(route);
-    peer.send_bytes += bytes;
-    plan_.bytes.sent_bytes += bytes;
-    plan_.sent_hash += HashOf(route, input_);
+  void AddShared(ClassBoxes& boxes, int tensor) {
+    for (const LocalBox& box : boxes.local) {
+      plan_.local.Append(tensor, box.shape, box.adopted);
+    }
+    const int64_t item_bytes = input_.tensor(tensor).item_bytes();
+    plan_.bytes.kept_bytes += boxes.kept_elements * item_bytes;
+    plan_.bytes.adopted_bytes += boxes.adopted_elements * item_bytes;
+    for (ClassDemand& demand : boxes.demands) AddDemand(demand, tensor);
   }
 
-  void AddLocal(const KeptPart& part, int tensor) {
-    const Route route = {.tensor = tensor,
-                         .region = part.region,
-                         .source_rank = plan_.source_rank,
-                         .target_rank = plan_.target_rank,
-                         .source_copy = part.source_copy,
-                         .target_copy = part.target_copy};
-    const int64_t bytes = NumBytes(route, input_);
-    plan_.local.push_back({route, part.adopted});
+  void AddDemand(ClassDemand& c, int tensor) {
+    const int only = OnlyPartOf(input_, *c.demand, tensor);
+    if (only < 0) {
+      return ForEachRouteOf(input_, *c.demand, tensor, [&](const Route& route) {
+        if (c.outgoing && route.source_rank != plan_.source_rank) return;
+        Add(BoxOf(route, c.outgoing), c.outgoing, tensor);
+      });
+    }
+    if (c.outgoing && only != c.own_part) return;
+    PeerBox& box = c.boxes[only];
+    if (box.peer < 0) {
+      box = BoxOf(WholeRoute(*c.demand, only, tensor), c.outgoing);
+    }
+    Add(box, c.outgoing, tensor);
+  }
+
+  PeerBox BoxOf(const Route& route, bool outgoing) {
+    PeerExchange& peer = outgoing ? PeerOfTarget(route.target_rank)
+                                  : PeerOfSource(route.source_rank);
+    return {.peer = static_cast<int>(&peer - peers_.data()),
+            .shape = (outgoing ? peer.send : peer.receive).AddShape(route),
+            .elements = route.region.num_elements(),
+            .hash = HashWithoutTensor(route, input_)};
+  }
+
+  void Add(const PeerBox& box, bool outgoing, int tensor) {
+    PeerExchange& peer = peers_[box.peer];
+    const int64_t bytes = box.elements * input_.tensor(tensor).item_bytes();
+    const uint64_t hash = HashWithTensor(box.hash, tensor);
+    if (outgoing) {
+      peer.send.Append(tensor, box.shape);
+      peer.send_bytes += bytes;
+      plan_.bytes.sent_bytes += bytes;
+      plan_.sent_hash += hash;
+    } else {
+      peer.receive.Append(tensor, box.shape);
+      peer.receive_bytes += bytes;
+      plan_.bytes.received_bytes += bytes;
+      plan_.received_hash += hash;
+    }
+  }
+
+  Route RouteOf(const KeptPart& part, int tensor) const {
+    return {.tensor = tensor,
+            .region = part.region,
+            .source_rank = plan_.source_rank,
+            .target_rank = plan_.target_rank,
+            .source_copy = part.source_copy,
+            .target_copy = part.target_copy};
+  }
+
+  void AddKept(int64_t elements, bool adopted, int tensor) {
+    const int64_t bytes = elements * input_.tensor(tensor).item_bytes();
     plan_.bytes.kept_bytes += bytes;
-    if (part.adopted) plan_.bytes.adopted_bytes += bytes;
+    if (adopted) plan_.bytes.adopted_bytes += bytes;
   }
 
   void AddZero(const ZeroPart& part, int tensor) {
@@ -220,6 +277,7 @@ class Builder {
   const PlanInput& input_;
   ProcessPlan plan_;
   int union_index_ = 0;
+  std::vector<std::unique_ptr<ClassBoxes>> boxes_;  // by shared class
   absl::flat_hash_map<int, size_t> index_of_step_;
   std::vector<PeerExchange> peers_;  // in the order of their first route
 };

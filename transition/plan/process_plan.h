@@ -15,19 +15,10 @@
 #include "absl/status/statusor.h"
 #include "transition/plan/blobs.h"
 #include "transition/plan/plan_input.h"
-#include "transition/plan/route.h"
+#include "transition/plan/route_list.h"
 #include "vps/geometry/box.h"
 
 namespace dynatrain::transition {
-
-// What stays in the process. If `adopted`, the process's own memory of the copy
-// is the same in both worlds, element by element, so it can be taken over
-// without copying anything; then this is so for all of its regions.
-struct LocalRoute {
-  Route route;
-  bool adopted = false;
-  friend bool operator==(const LocalRoute&, const LocalRoute&) = default;
-};
 
 // A region of the target world that no source has: padding that the target
 // alone chose. It becomes zero.
@@ -44,8 +35,8 @@ struct PeerExchange {
   Process peer;
   int peer_source_rank = -1;  // -1 if it joins
   int peer_target_rank = -1;  // -1 if it leaves
-  std::vector<Route> send;    // ascending
-  std::vector<Route> receive;
+  RouteList send;  // ascending
+  RouteList receive;
   std::vector<BlobRoute> send_blobs;  // after the routes, ascending
   std::vector<BlobRoute> receive_blobs;
   int64_t send_bytes = 0;  // without blobs, whose sizes no plan knows
@@ -69,7 +60,7 @@ struct ProcessPlan {
   uint64_t process_id = 0;
   int source_rank = -1;           // -1 if it joins
   int target_rank = -1;           // -1 if it leaves
-  std::vector<LocalRoute> local;  // ascending
+  LocalRouteList local;           // ascending
   std::vector<ZeroRegion> zeros;  // ascending
   // Weights that the target rank makes anew once all has moved. Ascending.
   std::vector<Regenerated> regenerated;

@@ -22,11 +22,24 @@ int64_t NumBytes(const Route& route, const PlanInput& input) {
 }
 
 uint64_t HashOf(const Route& route, const PlanInput& input) {
-  // On the stack, not through a Fingerprinter: this runs once per route.
-  std::array<uint64_t, 4 + 2 * vps::kMaxDims> words = {};
+  return HashWithTensor(HashWithoutTensor(route, input), route.tensor);
+}
+
+uint64_t HashWithTensor(uint64_t hash_without_tensor, int tensor) {
+  // The finalizer of SplitMix64 (Steele, Lea and Flood 2014): bijective, and
+  // each bit of the input changes half of the output's.
+  uint64_t z = hash_without_tensor +
+               (static_cast<uint64_t>(tensor) + 1) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+uint64_t HashWithoutTensor(const Route& route, const PlanInput& input) {
+  // On the stack, not through a Fingerprinter: this runs once per box.
+  std::array<uint64_t, 3 + 2 * vps::kMaxDims> words = {};
   size_t size = 0;
   const auto append = [&](uint64_t word) { words[size++] = word; };
-  append(static_cast<uint64_t>(route.tensor));
   append(input.source().process(route.source_rank).id);
   append(input.target().process(route.target_rank).id);
   append(static_cast<uint64_t>(route.source_copy) << 32 |

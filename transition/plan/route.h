@@ -37,6 +37,10 @@ int64_t NumBytes(const Route& route, const PlanInput& input);
 // A hash of what is moved and between which processes. Senders' sum modulo
 // 2^64 equals receivers' exactly if their plans fit together (up to chance).
 uint64_t HashOf(const Route& route, const PlanInput& input);
+// The same in two steps: of all but the tensor, then with it. Routes of a plan
+// differ in little else.
+uint64_t HashWithoutTensor(const Route& route, const PlanInput& input);
+uint64_t HashWithTensor(uint64_t hash_without_tensor, int tensor);
 
 inline std::ostream& operator<<(std::ostream& out, const Route& route) {
   return out << "tensor " << route.tensor << " " << route.region

@@ -17,6 +17,13 @@ namespace dynatrain::transition {
 
 using RouteVisitor = absl::FunctionRef<void(const Route&)>;
 
+// The one of its senders that serves all of a demand for `tensor`, by index; -1
+// if several share it.
+int OnlyPartOf(const PlanInput& input, const Demand& demand, int tensor);
+
+// The route that serves all of the demand from its sender of that index.
+Route WholeRoute(const Demand& demand, int sender, int tensor);
+
 // The routes that serve a demand for `tensor`: one per sender at most.
 void ForEachRouteOf(const PlanInput& input, const Demand& demand, int tensor,
                     RouteVisitor visit);

@@ -1,69 +1,82 @@
 #include "transition/plan/stripe.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace dynatrain::transition {
 namespace {
 
-// Cutting an outer dim keeps pieces contiguous; with so many indices a cut is
-// off by less than 1/128 of the region.
+__extension__ using Wide = __int128;
+
+// Cutting an outer dim keeps pieces contiguous; with so many indices per part a
+// cut is off by less than 1/128 of it.
 constexpr int64_t kFineEnough = 64;
 
-int CutDim(const vps::Box& region) {
+int CutDim(const vps::Box& region, int parts) {
   int longest = 0;
   for (int dim = 0; dim < region.dims(); ++dim) {
-    if (region.extent(dim) >= kFineEnough) return dim;
+    if (region.extent(dim) / parts >= kFineEnough) return dim;
     if (region.extent(dim) > region.extent(longest)) longest = dim;
   }
   return longest;
 }
 
-__extension__ using Wide = __int128;
-
-// Where the line's cut number `cut` falls within `extent` indices that stand
-// for the span: the nearest index, 0 or `extent` if it falls outside.
-int64_t CutIndex(const LineSpan& span, int parts, int64_t cut, int64_t extent) {
-  // In units of 1/parts byte from the span's begin.
-  const Wide at = Wide{span.line_bytes} * cut - Wide{span.begin_bytes} * parts;
-  const Wide length = Wide{span.end_bytes - span.begin_bytes} * parts;
-  if (at <= 0) return 0;
-  if (at >= length) return extent;
-  // In two steps: extent * at could need 137 bits.
-  constexpr int kFractionBits = 32;
-  const Wide fraction = (at << kFractionBits) / length;
-  constexpr Wide kHalf = Wide{1} << (kFractionBits - 1);
-  return static_cast<int64_t>((extent * fraction + kHalf) >> kFractionBits);
-}
-
-// The part of the line in which position `bytes` lies.
-int PartAt(const LineSpan& span, int parts, Wide bytes) {
-  if (span.line_bytes == 0) return 0;
-  return static_cast<int>(
-      std::clamp<Wide>(bytes * parts / span.line_bytes, 0, parts - 1));
+// The index of `extent` that stand for `bytes` that is nearest to the byte.
+int64_t CutIndex(vps::Interval bytes, int64_t byte, int64_t extent) {
+  if (byte <= bytes.begin) return 0;
+  if (byte >= bytes.end) return extent;
+  const Wide twice = Wide{extent} * (byte - bytes.begin) * 2;
+  return static_cast<int64_t>((twice + bytes.size()) / (Wide{bytes.size()} * 2));
 }
 
 }  // namespace
 
-void Stripe(const vps::Box& region, const LineSpan& span, int parts,
-            absl::FunctionRef<void(const vps::Box&, int)> visit) {
-  const int first = PartAt(span, parts, span.begin_bytes);
-  const int last = PartAt(span, parts, Wide{span.end_bytes} - 1);
-  if (first >= last || region.num_elements() == 1) {
-    const Wide middle = (Wide{span.begin_bytes} + span.end_bytes) / 2;
-    visit(region, PartAt(span, parts, middle));
-    return;
+int64_t Division::cut(int part) const {
+  if (!cuts_.empty()) return cuts_[part];
+  // Rounded up, so that PartAt is a division too.
+  return static_cast<int64_t>((Wide{end_bytes_} * part + parts_ - 1) / parts_);
+}
+
+int Division::PartAt(int64_t byte) const {
+  if (parts_ == 1 || byte <= 0) return 0;
+  if (byte >= end_bytes_) return parts_ - 1;
+  if (!cuts_.empty()) {
+    return static_cast<int>(
+        std::upper_bound(cuts_.begin(), cuts_.end(), byte) - cuts_.begin() - 1);
   }
-  const int dim = CutDim(region);
+  constexpr int64_t kSmall = int64_t{1} << 52;
+  if (byte < kSmall && parts_ < 1 << 10) {
+    return static_cast<int>(byte * parts_ / end_bytes_);
+  }
+  return static_cast<int>(Wide{byte} * parts_ / end_bytes_);
+}
+
+int OnlyPart(const vps::Box& region, vps::Interval bytes,
+             const Division& division) {
+  if (division.parts() == 1) return 0;
+  const int first = division.PartAt(bytes.begin);
+  const int last = division.PartAt(bytes.end - 1);
+  if (first < last && region.num_elements() > 1) return -1;
+  return division.PartAt(bytes.begin + bytes.size() / 2);
+}
+
+void Stripe(const vps::Box& region, vps::Interval bytes,
+            const Division& division,
+            absl::FunctionRef<void(const vps::Box&, int)> visit) {
+  const int only = OnlyPart(region, bytes, division);
+  if (only >= 0) return visit(region, only);
+  const int first = division.PartAt(bytes.begin);
+  const int last = division.PartAt(bytes.end - 1);
+  const int dim = CutDim(region, last - first + 1);
   const vps::Interval whole = region.interval(dim);
-  const auto index = [&](int cut) {
-    // The cut behind the last part may lie inside of the last byte.
-    return cut > last ? whole.end
-                      : whole.begin + CutIndex(span, parts, cut, whole.size());
-  };
+  int64_t begin = whole.begin;
   for (int part = first; part <= last; ++part) {
-    const vps::Interval piece = {index(part), index(part + 1)};
-    if (!piece.empty()) visit(region.With(dim, piece), part);
+    // The last cut may lie behind the region.
+    const int64_t end =
+        part == last ? whole.end
+                     : whole.begin +
+                           CutIndex(bytes, division.cut(part + 1), whole.size());
+    if (begin < end) visit(region.With(dim, {begin, end}), part);
+    begin = end;
   }
 }
 

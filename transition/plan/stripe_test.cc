@@ -17,12 +17,20 @@ namespace {
 using ::testing::ElementsAre;
 using vps::Box;
 
-std::vector<std::string> Texts(const Box& region, const LineSpan& span,
+// Of a region that has the bytes begin..end-1 of a line.
+struct Place {
+  int64_t begin;
+  int64_t end;
+  int64_t line;
+};
+
+std::vector<std::string> Texts(const Box& region, const Place& place,
                                int parts) {
   std::vector<std::string> texts;
-  Stripe(region, span, parts, [&](const Box& piece, int part) {
-    texts.push_back(absl::StrCat(piece.DebugString(), " ", part));
-  });
+  Stripe(region, {place.begin, place.end}, Division::Equal(place.line, parts),
+         [&](const Box& piece, int part) {
+           texts.push_back(absl::StrCat(piece.DebugString(), " ", part));
+         });
   return texts;
 }
 
@@ -86,7 +94,7 @@ TEST(Stripe, SharesLinesEqually) {
     for (const Box& tensor : tensors) {
       const int64_t end = begin + tensor.num_elements();
       std::vector<Box> pieces;
-      Stripe(tensor, {begin, end, line_bytes}, parts,
+      Stripe(tensor, {begin, end}, Division::Equal(line_bytes, parts),
              [&](const Box& piece, int part) {
                ASSERT_GE(part, last);
                ASSERT_LT(part, parts);

@@ -1,13 +1,14 @@
 // TensorClasses: what a process keeps, needs and may have to serve, worked out
 // once for all tensors of the same shape that are placed alike. A model has
-// tens of thousands of tensors and a handful of classes.
+// tens of thousands of tensors and, but for flat buffers, a handful of classes.
 #ifndef TRANSITION_PLAN_TENSOR_CLASSES_H_
 #define TRANSITION_PLAN_TENSOR_CLASSES_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "absl/functional/function_ref.h"
 #include "transition/plan/demand.h"
 #include "transition/plan/plan_input.h"
 #include "vps/geometry/box.h"
@@ -15,13 +16,12 @@
 namespace dynatrain::transition {
 
 struct TensorClass {
-  int num_tensors = 0;
-  // Of the process's target rank.
+  // Of the process's target rank. In the order of routes.
   std::vector<KeptPart> kept;
   std::vector<ZeroPart> zeros;
   std::vector<Demand> incoming;
   int64_t lacking_elements = 0;  // by volumes, not by demands
-  // On its source rank.
+  // On its source rank. By target rank, then in the order of routes.
   std::vector<Demand> outgoing;
 };
 
@@ -32,14 +32,21 @@ class TensorClasses {
   // REQUIRES: the source world is not empty.
   TensorClasses(const PlanInput& input, int source_rank, int target_rank);
 
-  const TensorClass& Of(int tensor) const {
-    return classes_[input_.class_of(tensor)];
-  }
-  absl::Span<const TensorClass> all() const { return classes_; }
+  // Until the next call, if no other tensor is of the class.
+  const TensorClass& Of(int tensor);
+
+  // The tensors of which the process may hold something in either world,
+  // ascending, each once.
+  void ForEachTensor(absl::FunctionRef<void(int tensor)> visit) const;
 
  private:
+  void Fill(int tensor, TensorClass& tensor_class) const;
+
   const PlanInput input_;
-  std::vector<TensorClass> classes_;
+  const int source_rank_;
+  const int target_rank_;
+  std::vector<std::unique_ptr<TensorClass>> shared_;  // null until asked for
+  TensorClass alone_;
 };
 
 }  // namespace dynatrain::transition

@@ -109,6 +109,29 @@ class RegionWalk {
   OwnedRegion region_;
 };
 
+// All copies of which the rank may have a part, ascending: a merge of a few
+// lists. `numbers` are the rank's.
+template <typename Visit>
+void ForEachCopyAt(const LayoutBody& body, int rank, const Numbers& numbers,
+                   const Visit& visit) {
+  absl::InlinedVector<absl::Span<const Shelf::Entry>, 8> open;
+  for (const Shelf& shelf : body.shelves) {
+    if (!shelf.At(rank).empty()) open.push_back(shelf.At(rank));
+  }
+  while (!open.empty()) {
+    auto least = std::min_element(
+        open.begin(), open.end(),
+        [](const auto& a, const auto& b) { return a.front() < b.front(); });
+    const Shelf::Entry& entry = least->front();
+    least->remove_prefix(1);
+    if (least->empty()) open.erase(least);
+    if (entry.flat_group >= 0 && !entry.MayBeIn(numbers[entry.flat_group])) {
+      continue;
+    }
+    visit(entry);
+  }
+}
+
 }  // namespace
 
 int LayoutBody::PositionAt(const Held& held) const {
@@ -135,6 +158,9 @@ const TensorSpec& Layout::tensor(int tensor) const {
 }
 int64_t Layout::num_bytes() const { return body_->num_bytes; }
 const Fingerprint& Layout::digest() const { return body_->digest; }
+const Fingerprint& Layout::tensors_digest() const {
+  return body_->tensors_digest;
+}
 
 std::optional<int> Layout::Find(absl::string_view name,
                                 absl::string_view state) const {
@@ -214,23 +240,20 @@ void Layout::ForEachRegion(
   const Numbers numbers = NumbersOf(*body_, rank);
   const auto number_of = [&](int group) { return numbers[group]; };
   RegionWalk walk(*body_, number_of, visit);
-  absl::InlinedVector<absl::Span<const Shelf::Entry>, 8> open;
-  for (const Shelf& shelf : body_->shelves) {
-    if (!shelf.At(rank).empty()) open.push_back(shelf.At(rank));
-  }
-  // A merge of a few lists.
-  while (!open.empty()) {
-    auto least = std::min_element(
-        open.begin(), open.end(),
-        [](const auto& a, const auto& b) { return a.front() < b.front(); });
-    const Shelf::Entry& entry = least->front();
-    least->remove_prefix(1);
-    if (least->empty()) open.erase(least);
-    if (entry.flat_group >= 0 && !entry.MayBeIn(numbers[entry.flat_group])) {
-      continue;
-    }
+  ForEachCopyAt(*body_, rank, numbers, [&](const Shelf::Entry& entry) {
     walk.Visit(rank, entry.tensor, entry.copy);
-  }
+  });
+}
+
+void Layout::ForEachTensorOf(int rank,
+                             absl::FunctionRef<void(int)> visit) const {
+  int last = -1;
+  ForEachCopyAt(*body_, rank, NumbersOf(*body_, rank),
+                [&](const Shelf::Entry& entry) {
+                  if (entry.tensor == last) return;
+                  last = entry.tensor;
+                  visit(last);
+                });
 }
 
 void Layout::ForEachRegionOf(

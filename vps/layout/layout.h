@@ -108,6 +108,11 @@ class Layout {
   void ForEachRegionOf(int rank, int tensor,
                        absl::FunctionRef<void(const OwnedRegion&)> visit) const;
 
+  // The tensors of which `rank` has elements, ascending, each once, and perhaps
+  // some of which it has none. O(tensors at its place), a few ns each: for
+  // those who ask more about each of them.
+  void ForEachTensorOf(int rank, absl::FunctionRef<void(int tensor)> visit) const;
+
   // The parts of `box` that are held together by ranks of one copy: disjoint,
   // their union is `box`. In ascending order of the holders' PieceIndex.
   // O(axes) per piece; if it is listed, O(log + regions that begin near the
@@ -128,6 +133,8 @@ class Layout {
 
   // Equal exactly (up to chance) if meshes, buffers, tensors and copies are.
   const Fingerprint& digest() const;
+  // Equal exactly (up to chance) if the tensors and their order are.
+  const Fingerprint& tensors_digest() const;
 
  private:
   friend class LayoutBuilder;

@@ -96,6 +96,7 @@ struct LayoutBody {
       index_of_name;
   int64_t num_bytes = 0;
   Fingerprint digest;
+  Fingerprint tensors_digest;
 
   const Held& held(int tensor, int copy) const {
     return helds[first_held[tensor] + copy];

@@ -352,9 +352,10 @@ void FillShelves(LayoutBody& body) {
 // The canonical form; raise its version with any change.
 class Canonical {
  public:
-  Canonical() { digest_.Append("dynatrain layout 1"); }
+  Canonical() { digest_.Append("dynatrain layout 2"); }
 
-  Fingerprint Of(const LayoutBody& body) {
+  // Fills in the digests.
+  void Digest(LayoutBody& body) {
     Number(body.meshes.size());
     for (const Mesh& mesh : body.meshes) digest_.Append(mesh.DebugString());
     Number(body.buffers.size());
@@ -363,7 +364,6 @@ class Canonical {
     for (const Placement& placement : body.placements) Add(placement);
     // What isn't listed has the digest that it had before there were lists.
     for (const ListedCopy& copy : body.listed) Add(copy);
-    Number(body.tensors.size());
     for (size_t t = 0; t < body.tensors.size(); ++t) {
       Add(body.tensors[t]);
       Number(body.first_held[t + 1] - body.first_held[t]);
@@ -371,7 +371,9 @@ class Canonical {
         Add(body.helds[i]);
       }
     }
-    return digest_.Finish();
+    body.tensors_digest = tensors_.Finish();
+    digest_.Append(body.tensors_digest);
+    body.digest = digest_.Finish();
   }
 
  private:
@@ -417,10 +419,10 @@ class Canonical {
     }
   }
   void Add(const TensorSpec& spec) {
-    digest_.Append(spec.name()).Append(spec.state());
-    Number(static_cast<int>(spec.dtype()));
-    Numbers(spec.shape());
-    Number(spec.pad_from().value_or(-1));
+    tensors_.Append(spec.name()).Append(spec.state());
+    tensors_.Append(static_cast<int>(spec.dtype())).Append(spec.shape().size());
+    for (int64_t extent : spec.shape()) tensors_.Append(extent);
+    tensors_.Append(spec.pad_from().value_or(-1));
   }
   void Add(const Held& held) {
     Number(held.placement);
@@ -433,6 +435,7 @@ class Canonical {
   }
 
   Fingerprinter digest_;
+  Fingerprinter tensors_;
 };
 
 }  // namespace
@@ -522,7 +525,7 @@ absl::StatusOr<Layout> LayoutBuilder::Build() && {
     body->listed_indexes.emplace_back(copy);
   }
   FillShelves(*body);
-  body->digest = Canonical().Of(*body);
+  Canonical().Digest(*body);
   return Layout(std::move(body));
 }
 

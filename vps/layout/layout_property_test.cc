@@ -128,6 +128,16 @@ std::string RegionsAreInOrder(const Subject& s) {
       });
     }
     if (regions != by_tensor) return absl::StrCat("tensors of rank ", rank);
+    std::vector<int> tensors;
+    s.layout.ForEachTensorOf(rank, [&](int t) { tensors.push_back(t); });
+    if (!std::is_sorted(tensors.begin(), tensors.end(), std::less_equal<>())) {
+      return absl::StrCat("ForEachTensorOf is not ascending, rank ", rank);
+    }
+    for (const OwnedRegion& region : regions) {
+      if (!std::binary_search(tensors.begin(), tensors.end(), region.tensor)) {
+        return absl::StrCat("ForEachTensorOf misses ", Text(region));
+      }
+    }
     const auto key = [](const OwnedRegion& r) {
       return std::tuple(r.tensor, r.copy, r.offset);
     };
