@@ -161,19 +161,24 @@ World MegatronWorld(const vps::megatron::MegatronOptions& options) {
   return WorldOf(layout.layout());
 }
 
-void PlanQwen(benchmark::State& state, const vps::megatron::MegatronOptions& from,
-             const vps::megatron::MegatronOptions& to) {
+void PlanQwen(benchmark::State& state,
+              const vps::megatron::MegatronOptions& from,
+              const vps::megatron::MegatronOptions& to) {
   const PlanInput input =
       *PlanInput::Create(MegatronWorld(from), MegatronWorld(to));
   PlanOf(state, input);
 }
-BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_to_tp2pp8ep16_128, Qwen(128, 4, 8, 8), Qwen(128, 2, 8, 16))
+BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_to_tp2pp8ep16_128, Qwen(128, 4, 8, 8),
+                  Qwen(128, 2, 8, 16))
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PlanQwen, tp4_128_to_96, Qwen(128, 4, 1, 1), Qwen(96, 4, 1, 1))
+BENCHMARK_CAPTURE(PlanQwen, tp4_128_to_96, Qwen(128, 4, 1, 1),
+                  Qwen(96, 4, 1, 1))
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PlanQwen, tp4_1024_to_768, Qwen(1024, 4, 1, 1), Qwen(768, 4, 1, 1))
+BENCHMARK_CAPTURE(PlanQwen, tp4_1024_to_768, Qwen(1024, 4, 1, 1),
+                  Qwen(768, 4, 1, 1))
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_1024_to_768, Qwen(1024, 4, 8, 8), Qwen(768, 4, 8, 8))
+BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_1024_to_768, Qwen(1024, 4, 8, 8),
+                  Qwen(768, 4, 8, 8))
     ->Unit(benchmark::kMillisecond);
 
 void PlanWhole(benchmark::State& state) {

@@ -18,7 +18,7 @@ constexpr int64_t kTurnBytes = 1 << 20;
 
 }  // namespace
 
-InStream::InStream(std::vector<Route> routes, std::vector<RegionMemory> regions,
+InStream::InStream(RouteList routes, std::vector<RegionMemory> regions,
                    size_t num_blobs, Link* link, Verifier* verifier,
                    const TransferHooks* hooks)
     : routes_(std::move(routes)),

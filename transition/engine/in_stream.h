@@ -14,7 +14,7 @@
 #include "transition/engine/bindings.h"
 #include "transition/engine/transfer_hooks.h"
 #include "transition/engine/verifier.h"
-#include "transition/plan/route.h"
+#include "transition/plan/route_list.h"
 #include "transition/transport/link.h"
 
 namespace dynatrain::transition {
@@ -23,7 +23,7 @@ namespace dynatrain::transition {
 class InStream {
  public:
   // `regions[i]` is where `routes[i]` goes. All pointers outlive this.
-  InStream(std::vector<Route> routes, std::vector<RegionMemory> regions,
+  InStream(RouteList routes, std::vector<RegionMemory> regions,
            size_t num_blobs, Link* link, Verifier* verifier,
            const TransferHooks* hooks);
   // The verifier points into it.
@@ -61,7 +61,7 @@ class InStream {
   size_t ControlBytes() const;
   absl::Status TakeControl();
 
-  const std::vector<Route> routes_;
+  const RouteList routes_;
   const std::vector<RegionMemory> regions_;
   const size_t num_blobs_;
   Link* const link_;

@@ -57,8 +57,8 @@ class Transfer {
   absl::Status BindPeer(const PeerExchange& exchange);
   absl::Status BindLocal();
   absl::Status ZeroPadding();
-  absl::StatusOr<std::vector<RegionMemory>> Regions(
-      const std::vector<Route>& routes, BindingSide side) const;
+  absl::StatusOr<std::vector<RegionMemory>> Regions(const RouteList& routes,
+                                                    BindingSide side) const;
   std::string BlobOf(BlobKind kind) const;
 
   absl::StatusOr<bool> AdvancePeers();
@@ -84,7 +84,7 @@ std::string Transfer::BlobOf(BlobKind kind) const {
 }
 
 absl::StatusOr<std::vector<RegionMemory>> Transfer::Regions(
-    const std::vector<Route>& routes, BindingSide side) const {
+    const RouteList& routes, BindingSide side) const {
   const Bindings* bindings =
       side == BindingSide::kSource ? input_.source : input_.target;
   std::vector<RegionMemory> regions;

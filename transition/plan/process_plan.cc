@@ -136,9 +136,8 @@ class Builder {
       boxes.demands.push_back({&demand, /*outgoing=*/false});
     }
     for (const Demand& demand : tensor_class.outgoing) {
-      boxes.demands.push_back(
-          {&demand, /*outgoing=*/true,
-           *demand.senders.IndexOf(plan_.source_rank)});
+      boxes.demands.push_back({&demand, /*outgoing=*/true,
+                               *demand.senders.IndexOf(plan_.source_rank)});
     }
     for (ClassDemand& demand : boxes.demands) {
       demand.boxes.resize(demand.demand->senders.size());

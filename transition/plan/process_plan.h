@@ -35,7 +35,7 @@ struct PeerExchange {
   Process peer;
   int peer_source_rank = -1;  // -1 if it joins
   int peer_target_rank = -1;  // -1 if it leaves
-  RouteList send;  // ascending
+  RouteList send;             // ascending
   RouteList receive;
   std::vector<BlobRoute> send_blobs;  // after the routes, ascending
   std::vector<BlobRoute> receive_blobs;

@@ -25,7 +25,8 @@ int64_t CutIndex(vps::Interval bytes, int64_t byte, int64_t extent) {
   if (byte <= bytes.begin) return 0;
   if (byte >= bytes.end) return extent;
   const Wide twice = Wide{extent} * (byte - bytes.begin) * 2;
-  return static_cast<int64_t>((twice + bytes.size()) / (Wide{bytes.size()} * 2));
+  return static_cast<int64_t>((twice + bytes.size()) /
+                              (Wide{bytes.size()} * 2));
 }
 
 }  // namespace
@@ -40,8 +41,8 @@ int Division::PartAt(int64_t byte) const {
   if (parts_ == 1 || byte <= 0) return 0;
   if (byte >= end_bytes_) return parts_ - 1;
   if (!cuts_.empty()) {
-    return static_cast<int>(
-        std::upper_bound(cuts_.begin(), cuts_.end(), byte) - cuts_.begin() - 1);
+    return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), byte) -
+                            cuts_.begin() - 1);
   }
   constexpr int64_t kSmall = int64_t{1} << 52;
   if (byte < kSmall && parts_ < 1 << 10) {
@@ -73,8 +74,8 @@ void Stripe(const vps::Box& region, vps::Interval bytes,
     // The last cut may lie behind the region.
     const int64_t end =
         part == last ? whole.end
-                     : whole.begin +
-                           CutIndex(bytes, division.cut(part + 1), whole.size());
+                     : whole.begin + CutIndex(bytes, division.cut(part + 1),
+                                              whole.size());
     if (begin < end) visit(region.With(dim, {begin, end}), part);
     begin = end;
   }

@@ -35,8 +35,7 @@ void Sort(std::vector<Part>& parts) {
 std::vector<int> TensorsOf(const vps::Layout& layout, int rank) {
   std::vector<int> tensors;
   if (rank < 0) return tensors;
-  layout.ForEachTensorOf(rank,
-                         [&](int tensor) { tensors.push_back(tensor); });
+  layout.ForEachTensorOf(rank, [&](int tensor) { tensors.push_back(tensor); });
   return tensors;
 }
 
@@ -105,7 +104,8 @@ void TensorClasses::ForEachTensor(absl::FunctionRef<void(int)> visit) const {
       TensorsOf(input_.target().layout(), target_rank_);
   for (auto b = before.cbegin(), a = after.cbegin();
        b != before.end() || a != after.end();) {
-    const bool from_before = a == after.end() || (b != before.end() && *b <= *a);
+    const bool from_before =
+        a == after.end() || (b != before.end() && *b <= *a);
     const int tensor = from_before ? *b : *a;
     if (b != before.end() && *b == tensor) ++b;
     if (a != after.end() && *a == tensor) ++a;

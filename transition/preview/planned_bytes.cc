@@ -89,7 +89,7 @@ class Accountant {
 
   void AddTarget(int rank) {
     const int receiver = input_.UnionIndexOfTarget(rank);
-    const TensorClasses classes(input_, /*source_rank=*/-1, rank);
+    TensorClasses classes(input_, /*source_rank=*/-1, rank);
     absl::flat_hash_map<int, int64_t> bytes_of_sender;
     for (const Kind& kind : kinds_) {
       const TensorClass& tensor_class = classes.Of(kind.first_tensor);

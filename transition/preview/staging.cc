@@ -41,15 +41,12 @@ absl::StatusOr<Staging> StageOn(const PlanInput& input,
 int64_t CountMoves(const PlanInput& input, int64_t enough) {
   int64_t moves = 0;
   for (int rank = 0; rank < input.target().size() && moves <= enough; ++rank) {
-    const TensorClasses classes(input, /*source_rank=*/-1, rank);
-    for (const TensorClass& it : classes.all()) {
-      int64_t of_tensor =
-          static_cast<int64_t>(it.kept.size() + it.zeros.size());
-      for (const Demand& demand : it.incoming) {
-        of_tensor += demand.senders.size();
-      }
-      moves += of_tensor * it.num_tensors;
-    }
+    TensorClasses classes(input, /*source_rank=*/-1, rank);
+    classes.ForEachTensor([&](int tensor) {
+      const TensorClass& it = classes.Of(tensor);
+      moves += static_cast<int64_t>(it.kept.size() + it.zeros.size());
+      for (const Demand& demand : it.incoming) moves += demand.senders.size();
+    });
   }
   return moves;
 }

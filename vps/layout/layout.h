@@ -111,7 +111,8 @@ class Layout {
   // The tensors of which `rank` has elements, ascending, each once, and perhaps
   // some of which it has none. O(tensors at its place), a few ns each: for
   // those who ask more about each of them.
-  void ForEachTensorOf(int rank, absl::FunctionRef<void(int tensor)> visit) const;
+  void ForEachTensorOf(int rank,
+                       absl::FunctionRef<void(int tensor)> visit) const;
 
   // The parts of `box` that are held together by ranks of one copy: disjoint,
   // their union is `box`. In ascending order of the holders' PieceIndex.
