@@ -98,7 +98,8 @@ class Counter {
         source_(input.source().layout()),
         target_(input.target().layout()) {}
 
-  RunTable Count(absl::Span<const Route> routes) {
+  template <typename Routes>
+  RunTable Count(const Routes& routes) {
     RunTable table;
     Place last_source;
     Place last_target;

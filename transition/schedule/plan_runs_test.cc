@@ -76,7 +76,8 @@ int64_t Rows(const std::vector<Byte>& elements, int64_t item_bytes) {
 }
 
 // By enumerating elements.
-RunTable Expected(const PlanInput& input, const std::vector<Route>& routes) {
+template <typename Routes>
+RunTable Expected(const PlanInput& input, const Routes& routes) {
   RunTable table;
   std::pair<Byte, Byte> last;
   bool last_contiguous = false;
