@@ -12,7 +12,6 @@
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
-#include "absl/types/span.h"
 #include "vps/geometry/box.h"
 #include "vps/geometry/interval.h"
 
@@ -23,11 +22,7 @@ class Division {
  public:
   // Into parts that differ by a byte at most. REQUIRES: parts >= 1.
   static Division Equal(int64_t end_bytes, int parts) {
-    return Division(end_bytes, parts, {});
-  }
-  // At `cuts`: ascending, the first is 0, the last is the end. A view.
-  static Division At(absl::Span<const int64_t> cuts) {
-    return Division(cuts.back(), static_cast<int>(cuts.size()) - 1, cuts);
+    return Division(end_bytes, parts);
   }
 
   int parts() const { return parts_; }
@@ -38,12 +33,11 @@ class Division {
   int PartAt(int64_t byte) const;
 
  private:
-  Division(int64_t end_bytes, int parts, absl::Span<const int64_t> cuts)
-      : end_bytes_(end_bytes), parts_(parts), cuts_(cuts) {}
+  Division(int64_t end_bytes, int parts)
+      : end_bytes_(end_bytes), parts_(parts) {}
 
   int64_t end_bytes_;
   int parts_;
-  absl::Span<const int64_t> cuts_;  // empty: equal parts
 };
 
 // The part that all of `bytes` lies in; -1 if it is cut. A region of one
