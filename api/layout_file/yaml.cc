@@ -1,11 +1,12 @@
 #include "api/layout_file/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cmath>
 #include <cstdint>
+#include <sstream>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -94,6 +95,32 @@ class YamlReader {
   int nodes_ = 0;
 };
 
+// 0, 1, or 2 for more. yaml-cpp finds documents without end in a text that
+// begins with a comma, so they are not all loaded.
+static int CountDocuments(const std::string& text) {
+  class Ignore : public YAML::EventHandler {
+    using Mark = YAML::Mark;
+    using Tag = const std::string&;
+    void OnDocumentStart(const Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const Mark&, YAML::anchor_t) override {}
+    void OnAlias(const Mark&, YAML::anchor_t) override {}
+    void OnScalar(const Mark&, Tag, YAML::anchor_t, Tag) override {}
+    void OnSequenceStart(const Mark&, Tag, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const Mark&, Tag, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+  };
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Ignore ignore;
+  int documents = 0;
+  while (documents < 2 && parser.HandleNextDocument(ignore)) ++documents;
+  return documents;
+}
+
 absl::StatusOr<YamlText> YamlText::Parse(absl::string_view text) {
   if (text.size() > kMaxYamlBytes) {
     return absl::InvalidArgumentError(
@@ -101,12 +128,15 @@ absl::StatusOr<YamlText> YamlText::Parse(absl::string_view text) {
   }
   YamlText result;
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1) {
+    const std::string whole(text);
+    const int documents = CountDocuments(whole);
+    if (documents != 1) {
       return absl::InvalidArgumentError(
-          absl::StrCat(documents.size(), " YAML documents; it has to be one"));
+          absl::StrCat(documents == 0 ? "no" : "more than one",
+                       " YAML document; it has to be one"));
     }
-    ASSIGN_OR_RETURN(result.root_, YamlReader(result).Read(documents[0], ""));
+    ASSIGN_OR_RETURN(result.root_,
+                     YamlReader(result).Read(YAML::Load(whole), ""));
   } catch (const YAML::Exception& error) {
     return absl::InvalidArgumentError(
         absl::StrCat("line ", error.mark.line + 1, ", column ",

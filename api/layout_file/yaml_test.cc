@@ -54,8 +54,10 @@ TEST(YamlTextTest, RefusesWithTheLine) {
               HasSubstr("line 3: a.b: comes twice"));
   EXPECT_THAT(Refusal("a: 1\n[1]: 2\n"), HasSubstr("line 2: a key that is no"));
   EXPECT_THAT(Refusal("a: *b\n"), HasSubstr("line 1, column"));
-  EXPECT_EQ(Refusal(""), "0 YAML documents; it has to be one");
-  EXPECT_EQ(Refusal("a: 1\n---\nb: 2\n"), "2 YAML documents; it has to be one");
+  EXPECT_EQ(Refusal(""), "no YAML document; it has to be one");
+  for (const char* text : {"a: 1\n---\nb: 2\n", ",w"}) {
+    EXPECT_EQ(Refusal(text), "more than one YAML document; it has to be one");
+  }
 }
 
 TEST(YamlTextTest, RefusesWhatIsTooLargeOrTooDeep) {
