@@ -163,8 +163,16 @@ Command Plan() {
            {.name = "to-nodes",
             .letter = "",
             .value = "NODES",
-            .help = "nodes that it is to run on; they may be the same, others\n"
-                    "or some of both"},
+            .help =
+                "nodes that it is to run on; they may be the same, others\n"
+                "or some of both. best: those, in the order, that keep most"},
+           {.name = "relabel",
+            .letter = "",
+            .value = "UNIT",
+            .help = "let other processes take the new ranks, so that more\n"
+                    "stays: nodes (as a whole) or ranks",
+            .completes = Completes::kChoices,
+            .choices = {"nodes", "ranks"}},
            {.name = "mode",
             .letter = "",
             .value = "MODE",
@@ -211,7 +219,7 @@ Command Plan() {
           "$ plan -m deepseek-v3 -f pp16,dp8,ep8,last1 -t pp8,dp16,ep16,last5 "
           "-c h100x16\n"
           "$ plan -m llama2-70b -f tp8,pp4,dp4 -t tp8,pp4,dp3 -c a800x16 "
-          "--to-nodes 0-2,5-13\n"
+          "--to-nodes best\n"
           "$ plan -f job.yaml -t wider.yaml -c my-cluster.yaml --check\n"};
 }
 

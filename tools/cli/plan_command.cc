@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "tools/cli/picture/plan_picture.h"
 #include "tools/cli/picture/trace.h"
+#include "tools/cli/plan_alternatives.h"
 #include "tools/cli/plan_json.h"
 #include "tools/cli/plan_request.h"
 #include "tools/cli/plan_result.h"
@@ -56,6 +57,11 @@ absl::StatusOr<PlanResult> MakeResult(const CommandLine& line,
                      "--check");
   }
   std::vector<transition::Warning> warnings = transition::WarningsOf(preview);
+  progress.Now("looking for better places");
+  for (transition::Warning& better :
+       BetterPlacements(request, preview, OptionsOf(request))) {
+    warnings.push_back(std::move(better));
+  }
   return PlanResult{.request = std::move(request),
                     .preview = std::move(preview),
                     .warnings = std::move(warnings),

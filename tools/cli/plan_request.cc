@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,22 +14,17 @@
 #include "api/layout_file/loaded_layout.h"
 #include "api/layout_text/layout_text.h"
 #include "api/layout_text/megatron_text.h"
-#include "base/ranges_text.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/files.h"
 #include "tools/cli/job_options.h"
 #include "tools/cli/load.h"
-#include "transition/plan/world.h"
+#include "tools/cli/plan_placement.h"
 
 namespace dynatrain::cli {
 namespace {
 
-using transition::ClusterModel;
-using transition::PlanInput;
-using transition::Process;
 using transition::StagingOptions;
-using transition::World;
 using Json = nlohmann::json;
 
 constexpr char kDefaultStates[] = "bf16-mixed";
@@ -76,58 +70,6 @@ absl::StatusOr<api::LoadedLayout> LoadSide(const CommandLine& line,
       [&](absl::string_view path) { return ReadText(std::string(path), in); });
   RETURN_IF_ERROR(loaded.status(), absl::StrCat(context, " ", given));
   return loaded;
-}
-
-// The nodes that a world of `size` ranks fills.
-absl::StatusOr<std::vector<int>> NodesOf(const CommandLine& line,
-                                         const std::string& option, int size,
-                                         const ClusterModel& cluster) {
-  const int per_node = cluster.figures().ranks_per_node;
-  const int needed = (size + per_node - 1) / per_node;
-  std::vector<int> nodes(cluster.figures().num_nodes);
-  std::iota(nodes.begin(), nodes.end(), 0);
-  if (line.Has(option)) {
-    ASSIGN_OR_RETURN(nodes,
-                     ParseRanges(line.Get(option), cluster.figures().num_nodes),
-                     absl::StrCat("--", option));
-  }
-  if (nodes.size() < needed) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        line.Has(option) ? absl::StrCat("--", option) : "--cluster", ": ",
-        nodes.size(), " nodes have ", nodes.size() * per_node,
-        " ranks, the layout has ", size, "; it needs ", needed, " nodes"));
-  }
-  nodes.resize(needed);
-  return nodes;
-}
-
-// A process is known by its place: rank r of the cluster is process r + 1.
-absl::StatusOr<World> WorldOn(api::LoadedLayout loaded,
-                              const std::vector<int>& nodes, int per_node) {
-  std::vector<Process> processes;
-  for (int rank = 0; rank < loaded.layout.world_size(); ++rank) {
-    const int node = nodes[rank / per_node];
-    processes.push_back(
-        {static_cast<uint64_t>(node * per_node + rank % per_node) + 1,
-         static_cast<uint32_t>(node)});
-  }
-  return World::Create(std::move(loaded.layout), std::move(processes));
-}
-
-std::vector<int> PlacesOf(const PlanInput& input) {
-  std::vector<int> places(input.num_processes());
-  const auto place = [](const Process& process) {
-    return static_cast<int>(process.id - 1);
-  };
-  for (int rank = 0; rank < input.source().size(); ++rank) {
-    places[input.UnionIndexOfSource(rank)] =
-        place(input.source().process(rank));
-  }
-  for (int rank = 0; rank < input.target().size(); ++rank) {
-    places[input.UnionIndexOfTarget(rank)] =
-        place(input.target().process(rank));
-  }
-  return places;
 }
 
 // The place of the option's value among its choices.
@@ -181,32 +123,24 @@ absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
                    ReadCluster(cluster_name, in));
   ASSIGN_OR_RETURN(const StagingOptions staging, StagingOf(line, cluster));
   const int max_ranks = cluster.model.num_ranks();
-  const int per_node = cluster.model.figures().ranks_per_node;
   ASSIGN_OR_RETURN(api::LoadedLayout from,
                    LoadSide(line, "from", max_ranks, in));
   ASSIGN_OR_RETURN(api::LoadedLayout to, LoadSide(line, "to", max_ranks, in));
-  ASSIGN_OR_RETURN(
-      std::vector<int> from_nodes,
-      NodesOf(line, "from-nodes", from.layout.world_size(), cluster.model));
-  ASSIGN_OR_RETURN(
-      std::vector<int> to_nodes,
-      NodesOf(line, "to-nodes", to.layout.world_size(), cluster.model));
   const std::string model = to.model;
-  ASSIGN_OR_RETURN(World source,
-                   WorldOn(std::move(from), from_nodes, per_node));
-  ASSIGN_OR_RETURN(World target, WorldOn(std::move(to), to_nodes, per_node));
-  ASSIGN_OR_RETURN(PlanInput input,
-                   PlanInput::Create(std::move(source), std::move(target)));
-  std::vector<int> places = PlacesOf(input);
+  ASSIGN_OR_RETURN(PlacedPlan placed,
+                   PlacePlan(PlacementOptions::Of(line), cluster.model,
+                             std::move(from.layout), std::move(to.layout)));
   return PlanRequest{
       .model = model,
       .states = line.Has("model") ? line.Get("states", kDefaultStates) : "",
-      .from = {line.Get("from"), std::move(from_nodes)},
-      .to = {line.Get("to"), std::move(to_nodes)},
+      .from = {line.Get("from"), std::move(placed.from_nodes)},
+      .to = {line.Get("to"), std::move(placed.to_nodes)},
       .cluster_name = cluster_name,
       .cluster = cluster,
-      .input = std::move(input),
-      .places = std::move(places),
+      .input = std::move(placed.input),
+      .places = std::move(placed.places),
+      .placement = PlacementOptions::Of(line),
+      .order = std::move(placed.order),
       .staging = staging};
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "api/cluster_file/cluster_file.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/plan_placement.h"
 #include "transition/plan/plan_input.h"
 #include "transition/preview/staging.h"
 
@@ -17,8 +18,9 @@ namespace dynatrain::cli {
 
 // One of the two layouts.
 struct PlanSide {
-  std::string text;        // as it was given
-  std::vector<int> nodes;  // of the cluster, those that it fills, ascending
+  std::string text;  // as it was given
+  std::vector<int>
+      nodes;  // of the cluster, in the order in which it fills them
 };
 
 struct PlanRequest {
@@ -31,6 +33,8 @@ struct PlanRequest {
   transition::PlanInput input;
   // Of the processes, by union index: ranks of the cluster.
   std::vector<int> places;
+  PlacementOptions placement;
+  std::string order;  // what --relabel did, for people; "" if nothing
   transition::StagingOptions staging;  // its limit is 0 if memory is unknown
 };
 

@@ -29,13 +29,20 @@ std::string SpeedText(int64_t bytes_per_second) {
                          static_cast<double>(bytes_per_second) / 1e9);
 }
 
+// "0-3", or "0-3, in another order".
+std::string NodesText(std::vector<int> nodes) {
+  const bool ascending = std::is_sorted(nodes.begin(), nodes.end());
+  std::sort(nodes.begin(), nodes.end());
+  return absl::StrCat(RangesText(nodes), ascending ? "" : ", in another order");
+}
+
 std::string HeadText(const PlanRequest& request, const Preview& preview) {
   TextTable table({{""}, {""}, {""}});
   const auto side = [&](const char* what, const PlanSide& it, int size) {
     table.Add({what, it.text,
                absl::StrCat(Grouped(size), size == 1 ? " rank" : " ranks",
                             it.nodes.size() == 1 ? " on node " : " on nodes ",
-                            RangesText(it.nodes))});
+                            NodesText(it.nodes))});
   };
   int64_t whole_bytes = 0;
   for (const auto& state : preview.bytes.states) {
@@ -51,7 +58,8 @@ std::string HeadText(const PlanRequest& request, const Preview& preview) {
   text.erase(0, text.find('\n') + 1);  // no titles
   return absl::StrCat(text, preview.num_staying, " processes stay, ",
                       preview.num_joining(), " join, ", preview.num_leaving(),
-                      " leave\n");
+                      " leave", request.order.empty() ? "" : "; ",
+                      request.order, "\n");
 }
 
 void AddSums(const std::string& name, int64_t whole_bytes, const ByteSums& sums,

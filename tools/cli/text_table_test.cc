@@ -35,6 +35,16 @@ TEST(BytesTextTest, KeepsThreeDigits) {
   EXPECT_EQ(BytesText(std::numeric_limits<int64_t>::max()), "9.22 EB");
 }
 
+TEST(TimeTextTest, IsInMillisecondsOrSeconds) {
+  EXPECT_EQ(TimeText(0), "0 ms");
+  EXPECT_EQ(TimeText(34'060), "0.0341 ms");
+  EXPECT_EQ(TimeText(4'410'000), "4.41 ms");
+  EXPECT_EQ(TimeText(359'400'000), "359 ms");
+  EXPECT_EQ(TimeText(999'499'999), "999 ms");
+  EXPECT_EQ(TimeText(4'356'000'000), "4.36 s");
+  EXPECT_EQ(TimeText(22'800'000'000), "22.8 s");
+}
+
 TEST(MatchesGlobTest, StarsAndQuestionMarks) {
   EXPECT_TRUE(MatchesGlob("*", ""));
   EXPECT_TRUE(MatchesGlob("", ""));
