@@ -38,6 +38,8 @@ std::vector<Golden> PlanGoldens() {
       {"plan_shrink_best.txt",
        Plan("llama2-7b", "tp8,pp2,dp2,zero0", "tp8,pp2,zero0", "a800x16",
             {"--to-nodes", "best"})},
+      {"plan_fan_out.txt", Plan("gpt3-1.3b", "tp2,zero0", "tp2,dp6,zero0",
+                                "a800x16-8nic", {"--check"})},
       {"plan_check.txt",
        Plan("gpt3-1.3b", "tp2,dp4", "tp4,dp2", "a800x16", {"--check"})},
       {"plan_tight.txt",

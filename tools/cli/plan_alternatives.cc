@@ -30,6 +30,7 @@ absl::StatusOr<Preview> PreviewOf(const PlanRequest& request,
   if (!placed.ok()) return placed.status();
   options.place_of_process = placed->places;
   options.staging.reset();
+  options.collectives.reset();
   return MakePreview(placed->input, request.cluster.model, options);
 }
 

@@ -30,6 +30,7 @@ transition::PreviewOptions OptionsOf(const PlanRequest& request) {
   options.pause = request.cluster.pause;
   options.place_of_process = request.places;
   options.staging = request.staging;
+  options.collectives = transition::CollectiveOptions();
   return options;
 }
 

@@ -161,6 +161,21 @@ Json ScheduleJson(const PlanResult& result) {
           {"digest", result.preview.schedule.Digest().Hex()}};
 }
 
+Json CollectivesJson(const transition::TransferPlan& plan) {
+  Json list = Json::array();
+  for (const transition::Collective& it : plan.collectives) {
+    list.push_back({{"kind", CollectiveKindName(it.kind)},
+                    {"ranks", it.ranks},
+                    {"bytes", it.bytes},
+                    {"chosen", it.chosen()},
+                    {"ns", it.costs.best().ns()},
+                    {"point_to_point_ns", it.costs.ways.front().ns()}});
+  }
+  return {{"ns", plan.ns},
+          {"point_to_point_ns", plan.plain_ns},
+          {"list", std::move(list)}};
+}
+
 Json PauseJson(const transition::Cost& pause) {
   Json parts = Json::array();
   for (const CostTerm& term : pause.terms) {
@@ -246,6 +261,9 @@ std::string PlanJson(const PlanResult& result) {
       {"warnings", WarningsJson(result.warnings)},
   };
   if (preview.staging.has_value()) json["memory"] = MemoryJson(result);
+  if (preview.transfer.has_value()) {
+    json["collectives"] = CollectivesJson(*preview.transfer);
+  }
   if (result.proof.has_value()) json["check"] = CheckJson(*result.proof);
   // Texts of a user may have bytes that are not UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -186,8 +188,31 @@ std::string PauseText(const Cost& pause) {
   return text;
 }
 
+// Those that are used, of each kind in one line.
+std::string CollectivesText(const transition::TransferPlan& plan) {
+  std::map<transition::CollectiveKind, std::pair<int, int64_t>> chosen;
+  for (const transition::Collective& it : plan.collectives) {
+    if (!it.chosen()) continue;
+    ++chosen[it.kind].first;
+    chosen[it.kind].second += it.bytes;
+  }
+  std::string text;
+  for (const auto& [kind, sum] : chosen) {
+    absl::StrAppend(&text, "collectives: ", sum.first, " x ",
+                    CollectiveKindName(kind), ", ", BytesText(sum.second),
+                    "\n");
+  }
+  return absl::StrCat(text, "with them ", TimeText(plan.ns),
+                      ", point to point ", TimeText(plan.plain_ns), "\n");
+}
+
 std::string TransferText(const Preview& preview) {
   const LowerBounds& bounds = preview.schedule.bounds;
+  if (preview.transfer.has_value()) {
+    return absl::StrCat("transfer ", TimeText(preview.transfer_ns),
+                        "; sending each rank its own bytes takes ",
+                        TimeText(bounds.ideal_ns), " at least\n");
+  }
   std::string text = absl::StrFormat(
       "transfer %s; ideal %s if any rank could use any NIC of its node (%.1f "
       "%%), %s with each on its own\n",
@@ -234,9 +259,11 @@ std::string PlanText(const PlanResult& result) {
   if (preview.traffic.total_bytes() == 0) {
     absl::StrAppend(&text, "Nothing moves between ranks.\n\n");
   } else {
-    absl::StrAppend(&text, LinkTable(preview), "\n",
-                    ScheduleTable(preview, result.grouped()),
-                    TransferText(preview), "\n");
+    absl::StrAppend(
+        &text, LinkTable(preview), "\n",
+        ScheduleTable(preview, result.grouped()),
+        preview.transfer.has_value() ? CollectivesText(*preview.transfer) : "",
+        TransferText(preview), "\n");
   }
   if (preview.staging.has_value()) {
     absl::StrAppend(&text, MemoryText(*preview.staging), "\n");

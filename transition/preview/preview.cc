@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "transition/preview/placed_traffic.h"
+#include "transition/preview/placed_transfer.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -91,8 +92,18 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
     ASSIGN_OR_RETURN(staging, StageOn(input, cluster, places, options.schedule,
                                       *options.staging));
   }
-  const int64_t transfer_ns =
+  int64_t transfer_ns =
       staging.has_value() ? staging->transfer_ns : schedule.ns;
+  std::optional<TransferPlan> transfer;
+  if (options.collectives.has_value() &&
+      (!staging.has_value() || staging->plan.stages.size() == 1)) {
+    ASSIGN_OR_RETURN(transfer,
+                     PlanPlacedTransfer(input, cluster, places,
+                                        {.schedule = options.schedule,
+                                         .collectives = *options.collectives}));
+    if (NumChosen(*transfer) == 0) transfer.reset();
+    if (transfer.has_value()) transfer_ns = transfer->ns;
+  }
   Cost pause = PauseOf(WorkOf(bytes, transfer_ns), options.pause);
   return Preview{.cluster = cluster,
                  .source_size = input.source().size(),
@@ -106,6 +117,7 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
                  .schedule = std::move(schedule),
                  .slot_bytes = options.schedule.slot_bytes,
                  .staging = std::move(staging),
+                 .transfer = std::move(transfer),
                  .transfer_ns = transfer_ns,
                  .pause = std::move(pause)};
 }

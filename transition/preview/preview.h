@@ -29,6 +29,7 @@
 #include "transition/schedule/cluster_model.h"
 #include "transition/schedule/cost.h"
 #include "transition/schedule/traffic.h"
+#include "transition/schedule/transfer_plan.h"
 
 namespace dynatrain::transition {
 
@@ -42,6 +43,9 @@ struct PreviewOptions {
   // Stages and peak memory. Left out unless asked for: they need every region
   // of the plan, which costs more than all the rest together.
   std::optional<StagingOptions> staging;
+  // Collectives where they win. Left out unless asked for, as stages are, and
+  // where there are several stages.
+  std::optional<CollectiveOptions> collectives;
 };
 
 struct Preview {
@@ -56,13 +60,17 @@ struct Preview {
   ScheduleChoice schedule;         // with the lower bounds
   int64_t slot_bytes = 0;          // in which ordered schedules go
   std::optional<Staging> staging;  // if it was asked for
+  // If it was asked for and some of its collectives win. Then this is the plan
+  // and `schedule` is what it would be without.
+  std::optional<TransferPlan> transfer;
   // The longer lane of the schedule; of all stages, if there are several.
   int64_t transfer_ns = 0;
   Cost pause;
 
   int num_joining() const { return target_size - num_staying; }
   int num_leaving() const { return source_size - num_staying; }
-  // 1'000'000 x the ideal time of the transfer / its time.
+  // 1'000'000 x the ideal time of the transfer / its time. The ideal is of
+  // sending each receiver its own bytes: collectives can beat it.
   int64_t EfficiencyPpm() const {
     return schedule.bounds.EfficiencyPpm(transfer_ns);
   }

@@ -1,6 +1,7 @@
 #include "transition/preview/proof.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,6 +30,16 @@ std::vector<Schedule> SchedulesOf(const ScheduleChoice& choice,
   return schedules;
 }
 
+std::vector<RankClaims> OnPlaces(std::vector<RankClaims> claims,
+                                 const std::vector<int>& places,
+                                 int num_ranks) {
+  std::vector<RankClaims> placed(num_ranks);
+  for (size_t i = 0; i < claims.size(); ++i) {
+    placed[places[i]] = std::move(claims[i]);
+  }
+  return placed;
+}
+
 std::vector<Program> StagedPrograms(const Staging& staging,
                                     const std::vector<int>& places,
                                     const Fingerprint& digest) {
@@ -54,7 +65,14 @@ absl::StatusOr<Proof> Prove(const PlanInput& input, const Preview& preview,
   const std::vector<int>& places = preview.place_of_process;
   Proof proof;
   std::vector<Program> programs;
-  if (preview.staging.has_value()) {
+  if (preview.transfer.has_value()) {
+    // Among ranks of the cluster; those where nobody lies do nothing.
+    const Moves& moves = preview.transfer->moves;
+    claims.ranks = OnPlaces(std::move(claims.ranks), places, moves.num_ranks());
+    proof.num_moves = static_cast<int64_t>(moves.all().size());
+    programs =
+        MakePrograms(moves, preview.transfer->Schedules(), claims.plan_digest);
+  } else if (preview.staging.has_value()) {
     const StagePlan& plan = preview.staging->plan;
     for (const Stage& stage : plan.stages) {
       proof.num_moves += static_cast<int64_t>(stage.moves.all().size());

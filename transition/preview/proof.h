@@ -29,9 +29,9 @@ struct Proof {
 };
 
 // Proves it in the stages of the preview, each rank within its peak of memory;
-// without them in one stage, without a limit. Returns kResourceExhausted with
-// the number and the limit if there is more than the limits allow, and then has
-// proved nothing. REQUIRES: `preview` is of `input`.
+// without them, or with collectives, in one stage without a limit. Returns
+// kResourceExhausted with the number and the limit if there is more than the
+// limits allow, and then has proved nothing. REQUIRES: `preview` is of `input`.
 absl::StatusOr<Proof> Prove(const PlanInput& input, const Preview& preview,
                             const ProofLimits& limits = {});
 

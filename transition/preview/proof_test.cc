@@ -47,10 +47,13 @@ TEST(ProofTest, HoldsOfEveryPreview) {
       options.staging->stages.mode =
           i % 3 == 1 ? StageMode::kSafe : StageMode::kTight;
     }
+    if (i % 3 < 2) {
+      options.collectives = CollectiveOptions{.min_bytes = 1};
+    }
     const Preview preview = *MakePreview(input, cluster, options);
     const Proof proof = *Prove(input, preview);
     ASSERT_THAT(proof.violations, IsEmpty()) << "case " << i;
-    EXPECT_EQ(proof.num_programs, input.num_processes());
+    EXPECT_GE(proof.num_programs, input.num_processes());
   }
 }
 
@@ -59,6 +62,25 @@ PlanInput Halves() {
                              .tensors = {{.shape = {8}, .splits = {{0, 0}}}},
                              .source = {.sizes = {2}, .ids = {1, 2}},
                              .target = {.sizes = {2}, .ids = {2, 3}}});
+}
+
+// A vector of 64 MiB that seven new ranks are to hold too, on odd places.
+TEST(ProofTest, HoldsWithCollectives) {
+  PlanCase plan_case = {.axes = {"rep"},
+                        .tensors = {{.shape = {1 << 24}}},
+                        .source = {.sizes = {1}, .ids = {1}},
+                        .target = {.sizes = {8}, .ids = {}}};
+  PreviewOptions options = {.collectives = CollectiveOptions()};
+  for (int i = 0; i < 8; ++i) {
+    plan_case.target.ids.push_back(i + 1);
+    options.place_of_process.push_back(2 * i + 1);
+  }
+  const PlanInput input = *MakeInput(plan_case);
+  const Preview preview = *MakePreview(input, Cluster(16, 1), options);
+  ASSERT_TRUE(preview.transfer.has_value());
+  EXPECT_LT(preview.transfer_ns, preview.schedule.ns / 3);
+  const Proof proof = *Prove(input, preview);
+  EXPECT_THAT(proof.violations, IsEmpty());
 }
 
 TEST(ProofTest, AScheduleThatIsNotOfThePlanIsFound) {
