@@ -37,6 +37,7 @@ _dynatrain() {
         -s|--states) COMPREPLY=(); return ;;
         --from-nodes) COMPREPLY=(); return ;;
         --to-nodes) COMPREPLY=(); return ;;
+        --relabel) COMPREPLY=($(compgen -W "nodes ranks" -- "$word")); return ;;
         --mode) COMPREPLY=($(compgen -W "auto safe tight" -- "$word")); return ;;
         --memory) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
@@ -44,7 +45,7 @@ _dynatrain() {
         -o|--output) COMPREPLY=($(compgen -W "table json svg" -- "$word")); return ;;
         --trace) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
       esac
-      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --mode --memory --budget --free-by --output --trace --check --help" -- "$word"))
+      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --relabel --mode --memory --budget --free-by --output --trace --check --help" -- "$word"))
       fi ;;
     simulate)
       case "$before" in

@@ -22,7 +22,8 @@ complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s t -l to -d 'the l
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s c -l cluster -d 'a cluster file (YAML), or one of examples/clusters by name: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16' -r -F -a 'a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s s -l states -d 'what the job keeps of a parameter: bf16-mixed (the default), fp32, fp8, ..., or param:bfloat16,main:float32' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l from-nodes -d 'nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default: the first' -x
-complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l to-nodes -d 'nodes that it is to run on; they may be the same, others or some of both' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l to-nodes -d 'nodes that it is to run on; they may be the same, others or some of both. best: those, in the order, that keep most' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l relabel -d 'let other processes take the new ranks, so that more stays: nodes (as a whole) or ranks' -x -a 'nodes ranks'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l mode -d 'safe: the old state stays until commit; tight: memory is given back on the way; auto (the default): safe if it fits' -x -a 'auto safe tight'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l memory -d 'of one rank, for old and new state; default: the cluster\'s' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l budget -d 'what tight may use beyond the larger of the two states, 64 or more; default 256' -x

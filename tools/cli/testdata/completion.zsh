@@ -40,7 +40,8 @@ _dynatrain() {
             '(-c --cluster)'{-c+,--cluster=}'[a cluster file (YAML), or one of examples/clusters by name\: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16]:value:{compadd a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16; _files}' \
             '(-s --states)'{-s+,--states=}'[what the job keeps of a parameter\: bf16-mixed (the default), fp32, fp8, ..., or param\:bfloat16,main\:float32]:value:' \
             '--from-nodes=[nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default\: the first]:value:' \
-            '--to-nodes=[nodes that it is to run on; they may be the same, others or some of both]:value:' \
+            '--to-nodes=[nodes that it is to run on; they may be the same, others or some of both. best\: those, in the order, that keep most]:value:' \
+            '--relabel=[let other processes take the new ranks, so that more stays\: nodes (as a whole) or ranks]:value:(nodes ranks)' \
             '--mode=[safe\: the old state stays until commit; tight\: memory is given back on the way; auto (the default)\: safe if it fits]:value:(auto safe tight)' \
             '--memory=[of one rank, for old and new state; default\: the cluster'\''s]:value:' \
             '--budget=[what tight may use beyond the larger of the two states, 64 or more; default 256]:value:' \
