@@ -79,9 +79,10 @@ TEST(CommandLineTest, SuggestsWhatWasMeant) {
             "no command layuot; did you mean layout?");
   EXPECT_EQ(Refusal("frobnicate"),
             "no command frobnicate; there are layout, explain, plan, "
-            "completion");
-  EXPECT_EQ(Refusal(""),
-            "no command; there are layout, explain, plan, completion");
+            "simulate, completion");
+  EXPECT_EQ(
+      Refusal(""),
+      "no command; there are layout, explain, plan, simulate, completion");
   EXPECT_EQ(Refusal("layout --ranks 3 a.yaml"),
             "no option --ranks; did you mean --rank?");
   EXPECT_EQ(Refusal("layout --ouptut=json a.yaml"),

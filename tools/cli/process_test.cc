@@ -67,7 +67,7 @@ std::string Completed(const std::string& words) {
 TEST(ProcessTest, BashCompletesCommandsOptionsAndTheirValues) {
   EXPECT_EQ(Completed("la"), "layout\n");
   EXPECT_EQ(Completed("\"\""),
-            "layout\nexplain\nplan\ncompletion\n--help\n--version\n");
+            "layout\nexplain\nplan\nsimulate\ncompletion\n--help\n--version\n");
   EXPECT_EQ(Completed("layout --di"), "--diff\n");
   EXPECT_EQ(Completed("explain --"), "--element\n--state\n--help\n");
   EXPECT_EQ(Completed("layout job.yaml -o js"), "json\n");
