@@ -18,7 +18,7 @@ std::string Completed(absl::string_view line) {
 TEST(KubectlCompletionTest, CommandsOptionsAndTheirValues) {
   EXPECT_EQ(Completed("pl"), "plan\n:4\n");
   EXPECT_EQ(Completed("plan --fro"), "--from\n--from-nodes\n:4\n");
-  EXPECT_EQ(Completed("plan -o "), "table\njson\n:4\n");
+  EXPECT_EQ(Completed("plan -o "), "table\njson\nsvg\n:4\n");
   EXPECT_EQ(Completed("plan --output=j"), "--output=json\n:4\n");
   EXPECT_EQ(Completed("plan -m deep"), "deepseek-v3\n:0\n");
   EXPECT_EQ(Completed("plan --check --clu"), "--cluster\n:4\n");
