@@ -1,6 +1,6 @@
 """Writes a spot trace for `dynatrain simulate`: nodes that a cloud takes back and gives again.
 
-Synthetic: no public trace of whole GPU nodes with their notices and a licence that fits was found. Each node that is there is taken
+Synthetic: a public trace of whole GPU nodes with their notices was not searched for. Each node that is there is taken
 back after an exponential time; the notice is that of a public cloud (120 s, 30 s) or, rarely, none (a node that fails). A node that
 is gone comes back after an exponential time. The same seed gives the same trace on every machine.
 

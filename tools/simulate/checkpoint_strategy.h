@@ -11,7 +11,7 @@
 //   load      each rank reads its own part of each tensor
 //
 // Phases: save and load. That processes end and start is charged to all
-// strategies alike (SwitchCosts).
+// strategies alike (Simulation).
 #ifndef TOOLS_SIMULATE_CHECKPOINT_STRATEGY_H_
 #define TOOLS_SIMULATE_CHECKPOINT_STRATEGY_H_
 

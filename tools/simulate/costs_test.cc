@@ -110,5 +110,23 @@ TEST(StepTimeTest, IsTheSumOfItsParts) {
   EXPECT_NEAR(time.data_ns, parameters / 4 * 6 / 2 / 100, 1e-3 * time.data_ns);
 }
 
+TEST(StepTimeTest, IsNeitherNothingNorTooMuch) {
+  const JobModel model = *ModelByName("gpt3-1.3b");
+  StepFigures figures;
+  figures.batch_tokens = figures.sequence_tokens = 1;
+  figures.flops_per_second = 1e18;
+  EXPECT_EQ(CheckStepFigures(figures), absl::OkStatus());
+  StepTime time = StepTimeOf(model.config, {}, 1, Cluster(), figures);
+  EXPECT_GE(time.ns(), 1);
+  EXPECT_EQ(StepTime().ns(), 1);
+  figures.batch_tokens = 1'000'000'000'000;
+  figures.flops_per_second = 1e6;
+  figures.efficiency = 1e-3;
+  EXPECT_EQ(CheckStepFigures(figures), absl::OkStatus());
+  time = StepTimeOf(model.config, {.pp = 2}, 2, Cluster(), figures);
+  EXPECT_EQ(time.compute_ns, 1'000'000'000'000'000'000);
+  EXPECT_GE(time.ns(), time.compute_ns);
+}
+
 }  // namespace
 }  // namespace dynatrain::simulate

@@ -18,7 +18,7 @@ using transition::PlannedBytes;
 
 // The phases of a plan, whose union indices are those of `change`.
 Movement MovementOf(const PlannedBytes& planned, const SwitchCase& change) {
-  FlowTable flows(change.cluster().num_ranks());
+  FlowTable flows;
   for (const transition::Flow& flow : planned.flows) {
     flows.Add(change.UnionOn(flow.sender), change.UnionOn(flow.receiver),
               flow.bytes);

@@ -89,7 +89,7 @@ class Planner {
       : change_(change), source_(change.source()), target_(change.target()) {}
 
   std::vector<transition::Flow> Gather() const {
-    FlowTable flows = NoFlows();
+    FlowTable flows;
     for (const Side::Part& part : source_.parts()) {
       if (source_.IsReplica(part)) continue;
       flows.Add(change_.SourceOn(part.rank),
@@ -100,7 +100,7 @@ class Planner {
   }
 
   std::vector<transition::Flow> Move() const {
-    FlowTable flows = NoFlows();
+    FlowTable flows;
     change_.ForEachNeededPart([&](const NeededPart& part) {
       if (part.copy != 0 || !IsMoved(change_.target(), part.tensor)) return;
       const int receiver =
@@ -118,7 +118,7 @@ class Planner {
   }
 
   std::vector<transition::Flow> Scatter() const {
-    FlowTable flows = NoFlows();
+    FlowTable flows;
     for (const Side::Part& part : target_.parts()) {
       flows.Add(change_.TargetOn(target_.AlignedRank(part.tensor, part.group)),
                 change_.TargetOn(part.rank), part.bytes);
@@ -134,8 +134,6 @@ class Planner {
   }
 
  private:
-  FlowTable NoFlows() const { return FlowTable(change_.cluster().num_ranks()); }
-
   // Of a word embedding that two stages have: from the first one.
   void AddCopies(FlowTable& flows) const {
     const Layout& layout = change_.target();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "transition/schedule/traffic.h"
@@ -12,61 +14,42 @@ namespace dynatrain::simulate {
 
 class FlowTable {
  public:
-  explicit FlowTable(int num_ranks)
-      : num_ranks_(num_ranks),
-        bytes_(static_cast<size_t>(num_ranks) * num_ranks) {}
-
-  // What a rank sends to itself is no flow.
-  // REQUIRES: both in [0, num_ranks).
+  // What a rank sends to itself is no flow. Bytes below 0 take away from what
+  // is added before or after.
   void Add(int sender, int receiver, int64_t bytes) {
-    if (sender == receiver) return;
-    bytes_[static_cast<size_t>(sender) * num_ranks_ + receiver] += bytes;
+    if (sender != receiver) bytes_[{sender, receiver}] += bytes;
   }
 
   // Those that are not empty, ascending.
   std::vector<transition::Flow> Flows() const {
     std::vector<transition::Flow> flows;
-    for (int sender = 0; sender < num_ranks_; ++sender) {
-      for (int receiver = 0; receiver < num_ranks_; ++receiver) {
-        if (const int64_t bytes = at(sender, receiver); bytes > 0) {
-          flows.push_back({sender, receiver, bytes});
-        }
-      }
+    for (const auto& [pair, bytes] : bytes_) {
+      if (bytes > 0) flows.push_back({pair.first, pair.second, bytes});
     }
     return flows;
   }
 
   // Of the busiest rank.
   int64_t MaxSent() const {
-    int64_t most = 0;
-    for (int sender = 0; sender < num_ranks_; ++sender) {
-      int64_t sum = 0;
-      for (int receiver = 0; receiver < num_ranks_; ++receiver) {
-        sum += at(sender, receiver);
-      }
-      most = std::max(most, sum);
-    }
-    return most;
+    return MaxSum([](const Pair& pair) { return pair.first; });
   }
   int64_t MaxReceived() const {
-    int64_t most = 0;
-    for (int receiver = 0; receiver < num_ranks_; ++receiver) {
-      int64_t sum = 0;
-      for (int sender = 0; sender < num_ranks_; ++sender) {
-        sum += at(sender, receiver);
-      }
-      most = std::max(most, sum);
-    }
-    return most;
+    return MaxSum([](const Pair& pair) { return pair.second; });
   }
 
  private:
-  int64_t at(int sender, int receiver) const {
-    return bytes_[static_cast<size_t>(sender) * num_ranks_ + receiver];
+  using Pair = std::pair<int, int>;  // sender, receiver
+
+  template <typename RankOf>
+  int64_t MaxSum(RankOf rank_of) const {
+    std::map<int, int64_t> sums;
+    for (const auto& [pair, bytes] : bytes_) sums[rank_of(pair)] += bytes;
+    int64_t most = 0;
+    for (const auto& [rank, sum] : sums) most = std::max(most, sum);
+    return most;
   }
 
-  int num_ranks_;
-  std::vector<int64_t> bytes_;
+  std::map<Pair, int64_t> bytes_;
 };
 
 }  // namespace dynatrain::simulate

@@ -84,7 +84,7 @@ std::vector<Need> SlicesInOrder(const SwitchCase& change) {
 }  // namespace
 
 absl::StatusOr<Movement> HotSpaStrategy::Plan(const SwitchCase& change) const {
-  FlowTable flows(change.cluster().num_ranks());
+  FlowTable flows;
   GreedySenders senders(change);
   for (const Need& need : SlicesInOrder(change)) {
     flows.Add(senders.Pick(need), change.TargetOn(need.rank),

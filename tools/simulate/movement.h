@@ -1,7 +1,7 @@
 // Movement: what a strategy does between the last step of the old layout and
 // the first of the new one, as phases that follow each other. A phase says how
-// many bytes go where; how long that takes is the business of PhaseCost, the
-// same for all strategies.
+// many bytes go where; how long that takes is the business of TimeOf (costs.h),
+// the same for all strategies.
 #ifndef TOOLS_SIMULATE_MOVEMENT_H_
 #define TOOLS_SIMULATE_MOVEMENT_H_
 

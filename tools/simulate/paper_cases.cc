@@ -30,7 +30,7 @@ absl::StatusOr<vps::ModelConfig> HotSpaModel() {
 
 constexpr char kPortBound[] =
     "what a node sends and receives passes its network cards, which takes as "
-    "long as that whatever the schedule; the paper names no cards";
+    "long as that whatever the schedule; the paper's abstract names no cards";
 constexpr char kWholePrograms[] =
     "the paper compares programs; here both rules have the same transport "
     "and schedule and neither restarts processes";
@@ -45,8 +45,8 @@ std::vector<PaperCase> MakeCases() {
   std::vector<PaperCase> cases;
   cases.push_back({.name = "paper-70b",
                    .title = "70B dense on 16 nodes, tp and pp change",
-                   .assumed = "tp8,pp4,dp4 to tp4,pp8,dp4: the paper names no "
-                              "layouts",
+                   .assumed = "tp8,pp4,dp4 to tp4,pp8,dp4: the paper's "
+                              "abstract names no layouts",
                    .model = "llama2-70b",
                    .from = {{.tp = 8, .pp = 4}, Nodes(0, 16)},
                    .to = {{.tp = 4, .pp = 8}, Nodes(0, 16)},
@@ -56,8 +56,8 @@ std::vector<PaperCase> MakeCases() {
   cases.push_back(
       {.name = "paper-235b",
        .title = "235B MoE on 16 nodes, tp and ep change",
-       .assumed = "tp4,pp8,ep8 to tp2,pp8,ep16, etp 1: the paper names no "
-                  "layouts",
+       .assumed = "tp4,pp8,ep8 to tp2,pp8,ep16, etp 1: the paper's "
+                  "abstract names no layouts",
        .model = "qwen3-235b-a22b",
        .from = {{.tp = 4, .pp = 8, .ep = 8, .etp = 1}, Nodes(0, 16)},
        .to = {{.tp = 2, .pp = 8, .ep = 16, .etp = 1}, Nodes(0, 16)},
@@ -85,8 +85,8 @@ std::vector<PaperCase> MakeCases() {
          up_to, 33);
   cases.push_back({.name = "paper-migrate",
                    .title = "migration to 8 other nodes, same layout",
-                   .assumed = "70B, tp8,pp4,dp2 on 8 of 16 nodes: the paper "
-                              "names neither",
+                   .assumed = "70B, tp8,pp4,dp2 on 8 of 16 nodes: the paper's "
+                              "abstract names neither",
                    .model = "llama2-70b",
                    .from = {{.tp = 8, .pp = 4}, Nodes(0, 8)},
                    .to = {{.tp = 8, .pp = 4}, Nodes(8, 8)},

@@ -1,8 +1,9 @@
 // PaperCases: the changes of layout that the DynaTrain paper (arXiv 2605.18815)
-// gives figures for, with its figures and all that had to be assumed. The paper
-// does not say which layouts, nor how many network cards a node has; so each
-// case names layouts of its kind and where they are from, and is worked out for
-// 1, 4 and 8 cards. Nothing is tuned to the paper's figures.
+// gives figures for, with its figures and all that had to be assumed. Of the
+// paper only the abstract was read, which does not say which layouts, nor how
+// many network cards a node has; so each case names layouts of its kind and
+// where they are from, and is worked out for 1, 4 and 8 cards. Nothing is tuned
+// to the paper's figures.
 #ifndef TOOLS_SIMULATE_PAPER_CASES_H_
 #define TOOLS_SIMULATE_PAPER_CASES_H_
 

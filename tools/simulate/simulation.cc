@@ -49,7 +49,8 @@ class Simulator {
   absl::StatusOr<RunResult> Run(Progress progress) {
     const auto& events = trace_.events();
     size_t next = 0;
-    while (next < events.size() && events[next].time_ns < result_.end_ns) {
+    while (next < events.size() && events[next].time_ns < result_.end_ns &&
+           now_ns_ < result_.end_ns) {
       progress(static_cast<int>(next), static_cast<int>(events.size()));
       Train(events[next].time_ns);
       event_ns_ = events[next].time_ns;
@@ -129,10 +130,19 @@ class Simulator {
     return change;
   }
 
-  // Training stood still from change.begin_ns and goes on at `until_ns`.
+  // For a change that the simulation does not come to any more.
+  absl::Status TrainToTheEnd() {
+    Train(result_.end_ns);
+    return absl::OkStatus();
+  }
+
+  // Training stood still from change.begin_ns, before the simulation ends, and
+  // goes on at `until_ns`.
   void End(Change change, int64_t until_ns, std::optional<Running> target) {
     change.pause_ns = until_ns - change.begin_ns;
-    if (change.kind != ChangeKind::kStop) result_.paused_ns += change.pause_ns;
+    if (change.kind != ChangeKind::kStop) {
+      result_.paused_ns += std::min(until_ns, result_.end_ns) - change.begin_ns;
+    }
     result_.moved_bytes += change.time.network_bytes;
     result_.stored_bytes += change.time.storage_bytes;
     result_.lost_steps += change.lost_steps;
@@ -200,6 +210,7 @@ class Simulator {
     const std::optional<int64_t> stop =
         StopFor(change.time.source_ns(), goes_ns);
     if (!stop.has_value()) return Recover(std::max(goes_ns, now_ns_));
+    if (*stop >= result_.end_ns) return TrainToTheEnd();
     const int64_t ready_ns = ReadyAt(*stop);
     Train(*stop);
     change.begin_ns = now_ns_;
@@ -217,6 +228,7 @@ class Simulator {
 
   // Nodes go at `goes_ns`, in the middle of training.
   absl::Status Recover(int64_t goes_ns) {
+    if (goes_ns >= result_.end_ns) return TrainToTheEnd();
     const bool foreseen = goes_ns > now_ns_;
     int64_t built_ns = goes_ns + options_.init_ns;
     if (!foreseen) built_ns += options_.detect_ns;
@@ -256,7 +268,10 @@ class Simulator {
     const int64_t first = FirstBoundary(now_ns_);
     if (first + save.ns() > goes_ns) return Recover(std::max(goes_ns, now_ns_));
     const int64_t step_ns = running_->sizing.step_ns;
-    Train(first + (goes_ns - save.ns() - first) / step_ns * step_ns);
+    const int64_t at =
+        first + (goes_ns - save.ns() - first) / step_ns * step_ns;
+    if (at >= result_.end_ns) return TrainToTheEnd();
+    Train(at);
     Change change = Begin(ChangeKind::kStop, std::nullopt);
     change.time = save;
     const int64_t until = now_ns_ + save.ns();

@@ -16,7 +16,8 @@
 // Events that come while a change goes on wait until it is done; their notice
 // runs on. Checkpoints are written beside training at each interval and cost
 // nothing else. If what is left has no layout, the job saves, if there is time,
-// and stands until nodes come.
+// and stands until nodes come. A change that would begin after the end does not
+// happen, and a pause counts until then.
 #ifndef TOOLS_SIMULATE_SIMULATION_H_
 #define TOOLS_SIMULATE_SIMULATION_H_
 
@@ -86,7 +87,7 @@ struct RunResult {
   int64_t end_ns = 0;
   int64_t steps = 0;         // done and kept
   int64_t lost_steps = 0;    // done and lost
-  int64_t paused_ns = 0;     // stood still because of changes
+  int64_t paused_ns = 0;     // stood still because of changes, until the end
   int64_t down_ns = 0;       // without any layout
   int64_t moved_bytes = 0;   // over the network
   int64_t stored_bytes = 0;  // to and from storage, periodic checkpoints apart

@@ -241,6 +241,57 @@ TEST(SimulationTest, ACheckpointThatItMadeItselfIsTheLast) {
   EXPECT_EQ(result.changes[2].lost_steps, since / StepNs(3));
 }
 
+// What would come after the end neither happens nor is counted.
+TEST(SimulationTest, NothingGoesOnAfterTheEnd) {
+  // Would save just before 8200 s; the end is at 4600 s.
+  const RunResult stop = RunRows("0,+,4,\n1000,-,4,7200\n");
+  EXPECT_LE(stop.goodput(), 1);
+  ASSERT_EQ(stop.changes.size(), 1);
+  EXPECT_EQ(stop.steps, (stop.end_ns - stop.changes[0].end_ns()) / StepNs(4));
+
+  SimulationOptions options = Options();
+  options.end_ns = 1020 * kSecond;
+  const RunResult change = RunRows("0,+,2,\n1000,+,2,\n", options);
+  EXPECT_EQ(change.changes.size(), 1) << "init is over at 1060 s";
+  EXPECT_LE(change.goodput(), 1);
+  const RunResult recover = RunRows("0,+,4,\n1000,-,2,30\n", options);
+  EXPECT_EQ(recover.changes.size(), 1) << "they go at 1030 s";
+  EXPECT_EQ(recover.lost_steps, 0);
+  EXPECT_LE(recover.goodput(), 1);
+}
+
+TEST(SimulationTest, APauseIsCountedUntilTheEnd) {
+  SimulationOptions options = Options();
+  options.end_ns = kInit / 2;
+  const RunResult result = RunRows("0,+,2,\n10,+,1,\n40,+,1,\n", options);
+  EXPECT_EQ(result.changes.size(), 1);
+  EXPECT_EQ(result.paused_ns, options.end_ns);
+  EXPECT_EQ(result.steps, 0);
+  // The job has not started when another node comes, and the end is before.
+  options.end_ns = 50 * kSecond;
+  EXPECT_EQ(RunRows("0,+,2,\n40,+,1,\n", options).changes.size(), 1);
+}
+
+// Steps shorter than a ns, and ones longer than 64 bits of them.
+TEST(SimulationTest, NoStepIsTooShortOrTooLong) {
+  StepFigures figures;
+  figures.batch_tokens = figures.sequence_tokens = 1;
+  figures.flops_per_second = 1e18;
+  figures.efficiency = 1;
+  Sizer quick = *Sizer::Create(Tiny(), {}, Cluster(), figures, 0);
+  EXPECT_GE(quick.Best(1)->step_ns, 1);
+  figures.batch_tokens = 1'000'000'000'000;
+  figures.flops_per_second = 1e6;
+  figures.efficiency = 1e-3;
+  Sizer slow = *Sizer::Create(Tiny(), {}, Cluster(), figures, 0);
+  JobCache jobs(Tiny(), Cluster());
+  const Trace trace =
+      *Trace::Parse("time_s,event,nodes,notice_s\n0,+,4,\n1000,-,1,120\n", 4);
+  const RunResult result =
+      *Simulate(trace, slow, jobs, FakeStrategy(), Options(), [](int, int) {});
+  EXPECT_EQ(result.steps, 0);
+}
+
 TEST(SimulationTest, OptionsOutOfRangeAreNamed) {
   SimulationOptions options = Options();
   options.init_ns = -1;
@@ -282,6 +333,15 @@ TEST(SizerTest, TakesTheShortestStepOfThoseThatFit) {
     }
   }
   EXPECT_EQ(sizer.Best(0), std::nullopt);
+}
+
+TEST(SizerTest, FewerRunWhereNoShapeDividesTheRanks) {
+  Sizer sizer =
+      *Sizer::Create(Tiny(), {{.tp = 2, .pp = 2}}, Cluster(), Slow(), 0);
+  EXPECT_EQ(sizer.Best(1), std::nullopt);
+  EXPECT_EQ(sizer.Best(3)->nodes, 2);
+  EXPECT_EQ(sizer.Best(3), sizer.Best(2));
+  EXPECT_EQ(sizer.Best(4)->nodes, 4);
 }
 
 }  // namespace

@@ -81,9 +81,8 @@ absl::Status Sizer::CheckSize(const Shape& shape, int nodes) const {
                      " (tp * pp * cp", shape.dp > 0 ? " * dp" : "", ") and by ",
                      shape.expert_replica(), " (etp * ep * pp)"));
   }
-  const int64_t bytes =
-      MemoryOf(model_.config, shape, ranks, OptimizerBytes(model_.states),
-               /*distributed_optimizer=*/true, figures_);
+  const int64_t bytes = MemoryOf(model_.config, shape, ranks,
+                                 OptimizerBytes(model_.states), figures_);
   if (memory_bytes_ > 0 && bytes > memory_bytes_) {
     return absl::InvalidArgumentError(
         absl::StrFormat("on %d ranks one needs %.1f GiB and has %.1f GiB",
@@ -135,11 +134,16 @@ std::optional<Sizing> Sizer::BestOfExactly(int nodes) const {
 }
 
 std::optional<Sizing> Sizer::Best(int nodes) {
-  if (nodes == 0) return std::nullopt;
-  if (const auto it = best_.find(nodes); it != best_.end()) return it->second;
-  std::optional<Sizing> best = BestOfExactly(nodes);
-  if (!best.has_value()) best = Best(nodes - 1);
-  best_[nodes] = best;
+  std::optional<Sizing> best;
+  int run = nodes;
+  for (; run > 0 && !best.has_value(); --run) {
+    if (const auto it = best_.find(run); it != best_.end()) {
+      best = it->second;
+      break;
+    }
+    best = BestOfExactly(run);
+  }
+  for (int more = run + 1; more <= nodes; ++more) best_[more] = best;
   return best;
 }
 

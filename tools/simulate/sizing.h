@@ -31,9 +31,10 @@ class Sizer {
  public:
   // `shapes`: those allowed; empty: tp up to a node's ranks and pp up to 16 in
   // powers of two, and of a model with experts ep likewise. `memory_bytes` of
-  // one rank; 0: as much as it takes. Returns kInvalidArgument, with why, for a
-  // figure out of range or a shape that lays out the model at no number of
-  // nodes.
+  // one rank; 0: as much as it takes. Returns, with why, kInvalidArgument for a
+  // figure out of range, memory below 0 or a listed shape that lays out the
+  // model at no number of nodes; kFailedPrecondition if `shapes` is empty and
+  // no shape lays it out at any.
   static absl::StatusOr<Sizer> Create(JobModel model, std::vector<Shape> shapes,
                                       transition::ClusterModel cluster,
                                       const StepFigures& figures,
@@ -44,7 +45,6 @@ class Sizer {
   std::optional<Sizing> Best(int nodes);
 
   const JobModel& model() const { return model_; }
-  const transition::ClusterModel& cluster() const { return cluster_; }
   const StepFigures& figures() const { return figures_; }
 
  private:

@@ -57,7 +57,10 @@ double ParametersPerToken(const vps::ModelConfig& model,
   return size.parameters() - experts + experts * passed;
 }
 
-int64_t ToNs(double seconds) { return std::llround(seconds * 1e9); }
+// Five of them add up without overflow.
+int64_t ToNs(double seconds) {
+  return std::llround(std::clamp(seconds * 1e9, 0.0, 1e18));
+}
 
 }  // namespace
 
@@ -114,14 +117,11 @@ StepTime StepTimeOf(const vps::ModelConfig& model, const Shape& shape,
 }
 
 int64_t MemoryOf(const vps::ModelConfig& model, const Shape& shape, int ranks,
-                 int64_t optimizer_bytes, bool distributed_optimizer,
-                 const StepFigures& figures) {
+                 int64_t optimizer_bytes, const StepFigures& figures) {
   const LocalParameters local = LocalOf(model, shape);
-  double dense_shards = 1, expert_shards = 1;
-  if (distributed_optimizer) {
-    dense_shards = shape.DataParallel(ranks) * shape.cp;
-    expert_shards = static_cast<double>(ranks) / shape.expert_replica();
-  }
+  const double dense_shards = shape.DataParallel(ranks) * shape.cp;
+  const double expert_shards =
+      static_cast<double>(ranks) / shape.expert_replica();
   const double state = local.all() * (kWeightBytes + kGradientBytes) +
                        optimizer_bytes * (local.dense / dense_shards +
                                           local.experts / expert_shards);

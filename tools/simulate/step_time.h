@@ -18,6 +18,7 @@
 #ifndef TOOLS_SIMULATE_STEP_TIME_H_
 #define TOOLS_SIMULATE_STEP_TIME_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -46,6 +47,7 @@ struct StepFigures {
 // kInvalidArgument naming the figure, its value and its range.
 absl::Status CheckStepFigures(const StepFigures& figures);
 
+// Each at most 1e18.
 struct StepTime {
   int64_t compute_ns = 0;
   int64_t bubble_ns = 0;
@@ -53,8 +55,10 @@ struct StepTime {
   int64_t expert_ns = 0;
   int64_t data_ns = 0;
 
+  // At least 1: steps are counted by dividing by it.
   int64_t ns() const {
-    return compute_ns + bubble_ns + tensor_ns + expert_ns + data_ns;
+    return std::max<int64_t>(
+        1, compute_ns + bubble_ns + tensor_ns + expert_ns + data_ns);
   }
 };
 
@@ -63,12 +67,11 @@ StepTime StepTimeOf(const vps::ModelConfig& model, const Shape& shape,
                     int ranks, const transition::ClusterModel& cluster,
                     const StepFigures& figures);
 
-// Weights, gradients (float32) and optimizer state of the fullest rank, as if
-// stages were equal, and the reserve. `optimizer_bytes` are those of all
-// optimizer states of one element. REQUIRES: as above.
+// Weights, gradients (float32) and optimizer state, which is distributed, of
+// the fullest rank, as if stages were equal, and the reserve. `optimizer_bytes`
+// are those of all optimizer states of one element. REQUIRES: as above.
 int64_t MemoryOf(const vps::ModelConfig& model, const Shape& shape, int ranks,
-                 int64_t optimizer_bytes, bool distributed_optimizer,
-                 const StepFigures& figures);
+                 int64_t optimizer_bytes, const StepFigures& figures);
 
 }  // namespace dynatrain::simulate
 

@@ -59,7 +59,7 @@ int64_t BusiestSave(const SwitchCase& change) {
 }  // namespace
 
 absl::StatusOr<Movement> TenplexStrategy::Plan(const SwitchCase& change) const {
-  FlowTable flows(change.cluster().num_ranks());
+  FlowTable flows;
   std::vector<int64_t> loads(change.target().world_size());
   change.ForEachNeededPart([&](const NeededPart& part) {
     loads[part.rank] += part.box.num_elements() * part.item_bytes;

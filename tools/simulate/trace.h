@@ -10,6 +10,8 @@
 //         nodes that go takes the highest numbers.
 // notice  how long before they go it is known; 0 or nothing: not at all
 //
+// A node that comes before its notice has run out stays; a count may choose it.
+//
 // Lines that are empty or begin with # are passed over, and so is what follows
 // a # on a line.
 #ifndef TOOLS_SIMULATE_TRACE_H_

@@ -48,7 +48,7 @@ void SubtractOwn(const SwitchCase& change,
 
 std::vector<transition::Flow> WeightRing(
     const SwitchCase& change, absl::FunctionRef<bool(int tensor)> is_cast) {
-  FlowTable flows(change.cluster().num_ranks());
+  FlowTable flows;
   AddParts(change, is_cast, flows);
   SubtractOwn(change, is_cast, flows);
   return flows.Flows();
