@@ -140,7 +140,6 @@ TEST(Regenerate, WeighsAChangeOfTp) {
   const std::string norm = "decoder.final_layernorm.weight";
   const int64_t n = 16 * 32;
   const auto cost_of = [](const PlanInput& input, const std::string& name) {
-    // Of one tensor: with only one candidate there is one choice.
     const int weight = *input.target().layout().Find(name, "param");
     const int master = *input.target().layout().Find(name, "main");
     int64_t gathered = 0;

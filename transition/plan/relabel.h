@@ -15,7 +15,7 @@
 //   them doesn't, such a one is taken;
 // - kMember: ranks that the given order puts on one member are together on one
 //   member again, whichever. No such order keeps more bytes (up to `max_exact`
-//   members);
+//   members, of as many ranks each);
 // - of orders of the kind taken that keep equally many bytes, one in which most
 //   ranks stay on the member that the given order puts them on, and of those
 //   with the process; after that the choice is fixed by ranks alone, so that

@@ -75,9 +75,4 @@ void LocalRouteList::push_back(const LocalRoute& local) {
   adopted_.push_back(local.adopted);
 }
 
-void LocalRouteList::reserve(size_t num_routes) {
-  routes_.reserve(num_routes);
-  adopted_.reserve(num_routes);
-}
-
 }  // namespace dynatrain::transition

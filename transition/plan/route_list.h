@@ -71,7 +71,6 @@ class RouteList {
   Shape AddShape(const Route& route);
   void Append(int tensor, Shape shape) { entries_.push_back({tensor, shape}); }
 
-  void reserve(size_t num_routes) { entries_.reserve(num_routes); }
   void clear() { *this = RouteList(); }
   // Into the order of Route. Cheap if tensors ascend already.
   void Sort();
@@ -126,7 +125,6 @@ class LocalRouteList {
     adopted_.push_back(adopted);
   }
 
-  void reserve(size_t num_routes);
   void clear() { *this = LocalRouteList(); }
 
   friend bool operator==(const LocalRouteList& a,

@@ -27,7 +27,9 @@ struct Chain {
 };
 using Chains = std::vector<Chain>;
 
-// Slots begin where their number of bytes divides, so that elements are whole.
+// Slots begin at multiples of it, so that most elements are whole. One that
+// isn't goes with the later slot: PiecesOf rounds down alike at every hop, so a
+// rank passes on in a slot just what it received in it.
 constexpr int64_t kSlotUnit = 512;
 
 // The moves of one region, one for each receiver, that start where it is.

@@ -14,7 +14,8 @@ constexpr int kDirect = 1;  // and of what doesn't
 
 // A move in two hops, or in one if `middle` is one of its ends. In the buffer a
 // piece has the number of who gets it as its copy: there its copies are not one
-// rank's, and each rank gets an element once.
+// rank's, and each rank gets an element once. CollectiveOptions::max_ranks and
+// kMaxCopies keep it below 2^31.
 void Split(const Moves& moves, int index, int middle, std::vector<Move>& made) {
   Move first = moves.all()[index];
   if (middle == first.sender || middle == first.receiver) {

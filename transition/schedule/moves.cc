@@ -57,6 +57,19 @@ absl::Status CheckWays(const Move& move) {
   return absl::OkStatus();
 }
 
+absl::Status CheckCopies(const Move& move) {
+  const auto check = [&](Space space, int copy) {
+    if (copy >= 0 && (space == Space::kStaging || copy < kMaxCopies)) {
+      return absl::OkStatus();
+    }
+    return Wrong(move,
+                 absl::StrCat("has copy ", copy, " in ", SpaceName(space),
+                              " memory; copies are 0 to ", kMaxCopies - 1));
+  };
+  RETURN_IF_ERROR(check(move.space, move.source_copy));
+  return check(move.into, move.piece.copy);
+}
+
 absl::Status CheckMove(const Move& move, int num_ranks, int num_tensors) {
   RETURN_IF_ERROR(CheckRanks(move, num_ranks));
   if (move.piece.tensor < 0 || move.piece.tensor >= num_tensors) {
@@ -64,11 +77,11 @@ absl::Status CheckMove(const Move& move, int num_ranks, int num_tensors) {
         absl::StrCat(Name(move), ": there are ", num_tensors, " tensors"));
   }
   if (move.piece.region.empty()) return Wrong(move, "is empty");
-  if (move.piece.copy < 0 || move.source_copy < 0 || move.stream < 0) {
-    return Wrong(move, absl::StrCat("has copies ", move.source_copy, " and ",
-                                    move.piece.copy, " and stream ",
-                                    move.stream, "; none may be negative"));
+  if (move.stream < 0) {
+    return Wrong(move, absl::StrCat("has stream ", move.stream,
+                                    "; it may not be negative"));
   }
+  RETURN_IF_ERROR(CheckCopies(move));
   return CheckWays(move);
 }
 

@@ -4,7 +4,7 @@
 // The moves of a pair that have the same stream number, in ascending order, are
 // a stream: both ends lay the same regions end to end, so a range of bytes
 // means the same to both. Stream 0 is what goes from who has it to who needs
-// it; collectives have streams of their own (collectives.h), in which ranks
+// it; collectives have streams of their own (collective.h), in which ranks
 // pass on what they received.
 #ifndef TRANSITION_SCHEDULE_MOVES_H_
 #define TRANSITION_SCHEDULE_MOVES_H_
@@ -42,15 +42,19 @@ struct Move {
 // By sender, receiver, stream, then piece.
 bool operator<(const Move& a, const Move& b);
 
+// Copies in source and target memory are below. In staging memory they are
+// numbers that collectives make of ranks and copies (by_node.cc).
+inline constexpr int kMaxCopies = 1 << 14;
+
 class Moves {
  public:
   // Moves in any order. Returns kInvalidArgument naming the move if a rank,
-  // tensor or copy is not there, a region is empty, one that is adopted or zero
-  // does not stay, one that stays is in a collective, it is passed on after
-  // nobody or goes into source memory, or reads or writes another space than
-  // the move before it in its stream; or naming the tensor whose elements have
-  // no bytes. Returns kOutOfRange if there are more bytes than
-  // kMaxTrafficBytes.
+  // tensor or copy is not there (see kMaxCopies), a region is empty, one that
+  // is adopted or zero does not stay, one that stays is in a collective, it is
+  // passed on after nobody or goes into source memory, or reads or writes
+  // another space than the move before it in its stream; or naming the tensor
+  // whose elements have no bytes. Returns kOutOfRange if there are more bytes
+  // than kMaxTrafficBytes.
   static absl::StatusOr<Moves> Create(int num_ranks,
                                       std::vector<int64_t> item_bytes,
                                       std::vector<Move> moves);

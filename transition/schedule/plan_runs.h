@@ -28,9 +28,6 @@ enum class RunClass {
 };
 inline constexpr int kNumRunClasses = 4;
 
-// "contiguous", "strided source", "strided target", "strided both".
-const char* RunClassName(RunClass run_class);
-
 struct RunCounts {
   int64_t regions = 0;      // routes of the plan
   int64_t descriptors = 0;  // at most as many

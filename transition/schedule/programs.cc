@@ -125,13 +125,18 @@ class Emitter {
     // All moves of a stream are alike in this.
     const Move& first =
         moves_.Between(parcel.sender, parcel.receiver, parcel.stream)[0];
-    Operation send = Send(parcel.receiver, std::move(pieces.sent), pieces.bytes,
-                          send_lane, channel, first.space);
-    if (first.space == Space::kStaging) send.buffer = parcel.stream;
-    Operation receive = Receive(parcel.sender, std::move(pieces.received),
-                                pieces.bytes, receive_lane, channel);
-    receive.into = first.into;
-    if (first.into == Space::kStaging) receive.buffer = parcel.stream;
+    Operation send =
+        first.space == Space::kStaging
+            ? SendStaged(parcel.receiver, std::move(pieces.sent), pieces.bytes,
+                         parcel.stream, send_lane, channel)
+            : Send(parcel.receiver, std::move(pieces.sent), pieces.bytes,
+                   send_lane, channel, first.space);
+    Operation receive =
+        first.into == Space::kStaging
+            ? ReceiveStaged(parcel.sender, std::move(pieces.received),
+                            pieces.bytes, parcel.stream, receive_lane, channel)
+            : Receive(parcel.sender, std::move(pieces.received), pieces.bytes,
+                      receive_lane, channel);
     Of(parcel.sender).push_back(std::move(send));
     Of(parcel.receiver).push_back(std::move(receive));
   }

@@ -235,7 +235,15 @@ TEST(MovesTest, RefuseWhatIsNotThere) {
               HasSubstr("is adopted as copy 0, but is copy 1"));
   EXPECT_THAT(with([](Move& m) { m.stream = 1; }), HasSubstr("no collective"));
   EXPECT_THAT(with([](Move& m) { m.piece.copy = -1; }),
-              HasSubstr("copies 0 and -1"));
+              HasSubstr("has copy -1 in target memory; copies are 0 to 16383"));
+  EXPECT_THAT(with([](Move& m) { m.piece.copy = 1 << 14; }),
+              HasSubstr("has copy 16384 in target memory"));
+  EXPECT_THAT(with([](Move& m) { m.source_copy = 1 << 14; }),
+              HasSubstr("has copy 16384 in source memory"));
+  EXPECT_THAT(with([](Move& m) { m.source_copy = m.piece.copy = 16383; }),
+              IsEmpty());
+  EXPECT_THAT(with([](Move& m) { m.stream = -1; }),
+              HasSubstr("has stream -1; it may not be negative"));
   EXPECT_THAT(with([](Move& m) { m.zero = true, m.receiver = 0; }),
               HasSubstr("is zero, but does not stay"));
   EXPECT_THAT(with([](Move& m) { m.into = Space::kSource, m.receiver = 0; }),

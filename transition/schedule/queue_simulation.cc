@@ -148,8 +148,9 @@ std::vector<TransferTime> OrderTimes(const Schedule& schedule,
   for (const Parcel& parcel : schedule.parcels) {
     for (int64_t done = 0; done < parcel.bytes; done += costs.piece_bytes) {
       const int64_t bytes = std::min(costs.piece_bytes, parcel.bytes - done);
-      pieces.push_back({.parcel = {parcel.sender, parcel.receiver,
-                                   parcel.offset_bytes + done, bytes}});
+      pieces.push_back(
+          {.parcel = {parcel.sender, parcel.receiver,
+                      parcel.offset_bytes + done, bytes, parcel.stream}});
       jobs.push_back({.sender = parcel.sender,
                       .receiver = parcel.receiver,
                       .out_port = ports[parcel.sender],

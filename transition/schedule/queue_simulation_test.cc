@@ -7,6 +7,8 @@
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "transition/schedule/port_map.h"
+#include "transition/schedule/schedule.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -45,6 +47,15 @@ TEST(QueueSimulationTest, SharedPortsServeOneAtATimeInTheOrderOfTheList) {
 TEST(QueueSimulationTest, NothingEndsAtNoTime) {
   EXPECT_TRUE(EndTimes({}, 2, 2, 1).empty());
   EXPECT_THAT(EndTimes({{0, 1, 0, 1, 0}}, 2, 2, 1), ElementsAre(0));
+}
+
+TEST(QueueSimulationTest, PiecesAreOfTheirParcelsStream) {
+  const Schedule schedule = {.parcels = {{0, 1, 8, 5, /*stream=*/3}}};
+  const auto time = [](int64_t bytes) { return 10 * bytes; };
+  EXPECT_THAT(
+      OrderTimes(schedule, {{0, 1}, 2}, {.piece_time = time, .piece_bytes = 4}),
+      ElementsAre(TransferTime{{0, 1, 8, 4, 3}, 0, 40},
+                  TransferTime{{0, 1, 12, 1, 3}, 40, 50}));
 }
 
 // With own ports and one credit the times are the longest path: a job starts

@@ -87,28 +87,62 @@ absl::StatusOr<Moves> Replace(const Moves& moves,
   for (size_t i = 0; i < taken.size(); ++i) {
     if (!taken[i]) all.push_back(moves.all()[i]);
   }
-  return Moves::Create(moves.num_ranks(),
-                       {moves.item_bytes().begin(), moves.item_bytes().end()},
-                       std::move(all));
+  return moves.With(std::move(all));
 }
 
-// Those that share ranks are done one after the other.
-int64_t TimeOf(const std::vector<Collective>& collectives, int num_ranks) {
-  std::vector<int> root(num_ranks);
+// Those that share ranks or ports between nodes are done one after the other.
+int64_t TimeOf(const std::vector<Collective>& collectives,
+               const ClusterModel& cluster) {
+  // Ranks, then ports; inside a node a port is a rank.
+  std::vector<int> root(cluster.num_ranks() +
+                        cluster.num_ports(Lane::kBetween));
   std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](int rank) {
-    while (root[rank] != rank) rank = root[rank] = root[root[rank]];
-    return rank;
+  const auto find = [&](int member) {
+    while (root[member] != member) {
+      member = root[member] = root[root[member]];
+    }
+    return member;
   };
+  const auto join = [&](int a, int b) { root[find(a)] = find(b); };
   for (const Collective& it : collectives) {
     if (!it.chosen()) continue;
-    for (const int rank : it.ranks) root[find(rank)] = find(it.ranks[0]);
+    for (const int rank : it.ranks) join(rank, it.ranks[0]);
+    for (const Parcel& parcel : it.schedule.parcels) {
+      if (cluster.LaneOf(parcel.sender, parcel.receiver) == Lane::kInside) {
+        continue;
+      }
+      for (const int rank : {parcel.sender, parcel.receiver}) {
+        join(cluster.num_ranks() + cluster.PortOf(Lane::kBetween, rank),
+             it.ranks[0]);
+      }
+    }
   }
-  std::vector<int64_t> ns(num_ranks);
+  std::vector<int64_t> ns(root.size());
   for (const Collective& it : collectives) {
     if (it.chosen()) ns[find(it.ranks[0])] += it.costs.best().ns();
   }
   return *std::max_element(ns.begin(), ns.end());
+}
+
+// Moves are as a plan has them: each from who has it to who needs it.
+absl::Status CheckPointToPoint(const Moves& moves) {
+  for (const Move& move : moves.all()) {
+    const auto refuse = [&](const char* what, const std::string& where) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("transfer: ", what, " already: ", where, " from rank ",
+                       move.sender, " to rank ", move.receiver));
+    };
+    if (move.stream != 0) {
+      return refuse("moves have collectives",
+                    absl::StrCat("stream ", move.stream));
+    }
+    if (move.space != Space::kSource || move.into != Space::kTarget) {
+      return refuse("moves pass on what was received",
+                    absl::StrCat(SpaceName(move.space), " into ",
+                                 SpaceName(move.into), " memory"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<TransferPlan> Plain(const Moves& moves,
@@ -131,7 +165,7 @@ absl::StatusOr<TransferPlan> WithCollectives(
     const ClusterModel& cluster, const TransferOptions& options) {
   ASSIGN_OR_RETURN(Moves moves, Replace(plain.moves, collectives));
   ASSIGN_OR_RETURN(TransferPlan plan, Plain(moves, cluster, options));
-  plan.ns += TimeOf(collectives, moves.num_ranks());
+  plan.ns += TimeOf(collectives, cluster);
   plan.plain_ns = plain.ns;
   plan.collectives = std::move(collectives);
   return plan;
@@ -173,12 +207,7 @@ absl::StatusOr<TransferPlan> PlanTransfer(const Moves& moves,
                                           const ClusterModel& cluster,
                                           const TransferOptions& options) {
   RETURN_IF_ERROR(CheckCollectiveOptions(options.collectives));
-  for (const Move& move : moves.all()) {
-    if (move.stream == 0) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "transfer: moves have collectives already: stream ", move.stream,
-        " from rank ", move.sender, " to rank ", move.receiver));
-  }
+  RETURN_IF_ERROR(CheckPointToPoint(moves));
   ASSIGN_OR_RETURN(TransferPlan plain, Plain(moves, cluster, options));
   if (moves.num_ranks() > options.collectives.max_ranks) return plain;
   std::vector<Collective> found =

@@ -42,8 +42,8 @@ struct TransferPlan {
   // Of all moves point to point, to compare with; equal to `rest` if no
   // collective was chosen.
   int64_t plain_ns = 0;
-  // Collectives that share no rank go beside each other, the rest after them;
-  // what overlaps in truth is not counted.
+  // Collectives that share no rank or NIC go beside each other, the rest after
+  // them; what overlaps in truth is not counted.
   int64_t ns = 0;
 
   // Of the lanes, then of the collectives: channel by channel.
@@ -56,14 +56,15 @@ struct TransferPlan {
 
 // If collectives and rest together take longer than all moves point to point,
 // the latter is the plan. Returns what ChooseSchedule returns, and
-// kInvalidArgument if an option is out of range or moves have collectives
-// already.
+// kInvalidArgument if an option is out of range or moves have collectives,
+// or pass on what was received, already.
 absl::StatusOr<TransferPlan> PlanTransfer(const Moves& moves,
                                           const ClusterModel& cluster,
                                           const TransferOptions& options = {});
 
-// What ranks compare before anything moves: beside the plan's own input (
-// PlanInput::AgreementDigest), all that a TransferPlan depends on.
+// What ranks that use a TransferPlan are to compare before anything moves:
+// beside the plan's own input (PlanInput::AgreementDigest), all that it depends
+// on.
 Fingerprint TransferAgreement(const Fingerprint& plan_agreement,
                               const ClusterModel& cluster,
                               const TransferOptions& options);

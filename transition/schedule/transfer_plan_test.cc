@@ -1,6 +1,7 @@
 #include "transition/schedule/transfer_plan.h"
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 #include <random>
 #include <set>
@@ -16,6 +17,7 @@
 #include "transition/plan/plan_input.h"
 #include "transition/plan/random_case.h"
 #include "transition/plan/random_pair.h"
+#include "transition/schedule/cluster_model.h"
 #include "transition/schedule/plan_moves.h"
 #include "transition/schedule/programs.h"
 #include "vps/geometry/box.h"
@@ -27,13 +29,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using vps::Box;
 
-ClusterModel Nodes(int nodes, int ranks, int64_t message_ns = 2'000) {
+// With a NIC for each rank unless it is said how many.
+ClusterModel Nodes(int nodes, int ranks, int nics = 0) {
   return *ClusterModel::Create({.num_nodes = nodes,
                                 .ranks_per_node = ranks,
-                                .nics_per_node = ranks,
+                                .nics_per_node = nics == 0 ? ranks : nics,
                                 .inside_bytes_per_second = 200'000'000'000,
-                                .nic_bytes_per_second = 25'000'000'000,
-                                .message_ns = message_ns});
+                                .nic_bytes_per_second = 25'000'000'000});
 }
 
 // Small enough for tests.
@@ -92,6 +94,30 @@ TEST(TransferPlanTest, TheSameToManyIsAChain) {
   }
   EXPECT_THAT(PlanTransfer(moves, Nodes(2, 4))->DebugString(),
               HasSubstr("broadcast of 1879048192 bytes among 8 ranks"));
+}
+
+// Each rank of node 0 has a shard for its like on 7 new nodes: 8 broadcasts
+// that share no rank. With one NIC for a node they go one after the other.
+TEST(TransferPlanTest, CollectivesWaitForTheNicTheyShare) {
+  constexpr int kRanks = 8;
+  constexpr int64_t kBytes = 1 << 28;
+  std::vector<Move> all;
+  for (int rank = kRanks; rank < 8 * kRanks; ++rank) {
+    const int local = rank % kRanks;
+    all.push_back({local, rank, {0, *Box::Create({local * kBytes}, {kBytes})}});
+  }
+  const Moves moves = *Moves::Create(8 * kRanks, {1}, all);
+  for (const int nics : {1, 2, 4, 8}) {
+    const ClusterModel cluster = Nodes(8, kRanks, nics);
+    const TransferPlan plan = *PlanTransfer(moves, cluster);
+    EXPECT_EQ(Chosen(plan, CollectiveKind::kBroadcast), kRanks)
+        << plan.DebugString();
+    const int64_t copy_ns =
+        TransferNs(kBytes, cluster.figures().nic_bytes_per_second);
+    EXPECT_GE(plan.ns, kRanks / nics * copy_ns) << plan.DebugString();
+    EXPECT_LT(plan.ns, kRanks / nics * copy_ns * 3 / 2) << plan.DebugString();
+    EXPECT_THAT(Check(moves, plan), IsEmpty());
+  }
 }
 
 // Over the network each node gets the bytes once.
@@ -233,20 +259,21 @@ TEST(TransferPlanTest, NoRankIsInTooManyCollectives) {
 // worlds on random clusters, on which anything that wins at all is chosen.
 TEST(TransferPlanTest, TheCheckerAcceptsEachPlan) {
   std::mt19937_64 random = TestRandom(72);
-  int chosen = 0;
+  std::map<CollectiveKind, int> chosen;
   for (int i = 0; i < 600; ++i) {
     const PlanInput input = i % 2 == 0 ? *MakeInput(RandomCase(random))
                                        : *MakeInput(RandomPair(random));
     if (input.source().empty()) continue;
     const Moves moves = *MovesOf(input);
     const int per_node = 1 + static_cast<int>(random() % 5);
+    const int nics = 1 + static_cast<int>(random() % per_node);
     const int nodes = (moves.num_ranks() + per_node - 1) / per_node;
     // Bytes are few, so only where they are dear and the rest is free does a
     // chain win.
     const ClusterModel cluster = *ClusterModel::Create(
         {.num_nodes = nodes,
          .ranks_per_node = per_node,
-         .nics_per_node = per_node,
+         .nics_per_node = nics,
          .inside_bytes_per_second = 4'000'000,
          .nic_bytes_per_second = 1'000'000,
          .inside_latency_ns = 0,
@@ -256,7 +283,9 @@ TEST(TransferPlanTest, TheCheckerAcceptsEachPlan) {
     const TransferPlan plan = *PlanTransfer(
         moves, cluster,
         Any(i % 3 == 0 ? Execution::kGrouped : Execution::kOrdered));
-    for (const Collective& it : plan.collectives) chosen += it.chosen();
+    for (const Collective& it : plan.collectives) {
+      if (it.chosen()) ++chosen[it.kind];
+    }
     EXPECT_LE(plan.ns, plan.plain_ns);
     ASSERT_THAT(CheckPrograms(ClaimsOf(input),
                               MakePrograms(plan.moves, plan.Schedules(),
@@ -265,7 +294,10 @@ TEST(TransferPlanTest, TheCheckerAcceptsEachPlan) {
         << "case " << i << "\n"
         << plan.DebugString();
   }
-  EXPECT_GT(chosen, 20);
+  for (const auto& [kind, count] : chosen) {
+    std::cout << CollectiveKindName(kind) << ": " << count << "\n";
+  }
+  EXPECT_GT(chosen[CollectiveKind::kBroadcast], 20);
 }
 
 // Two ranks that make it by themselves, from moves in another order.
@@ -371,6 +403,22 @@ TEST(TransferPlanTest, RefusesWhatMakesNoSense) {
       PlanTransfer(SameToAll(8, {1, 2, 3, 4}, 1 << 28), Nodes(8, 1))->moves;
   EXPECT_THAT(PlanTransfer(twice, Nodes(8, 1)).status().message(),
               HasSubstr("moves have collectives already"));
+  const auto with_relay = [&](Space space, Space into) {
+    Move relay = moves.all()[0];
+    relay.sender = 1;
+    relay.receiver = 2;
+    relay.space = space;
+    relay.after = space == Space::kSource ? -1 : 0;
+    relay.into = into;
+    const Moves relayed = *moves.With({moves.all()[0], relay});
+    return std::string(PlanTransfer(relayed, Nodes(8, 1)).status().message());
+  };
+  EXPECT_THAT(with_relay(Space::kSource, Space::kTarget), IsEmpty());
+  EXPECT_THAT(with_relay(Space::kTarget, Space::kTarget),
+              HasSubstr("moves pass on what was received already: target into "
+                        "target memory from rank 1 to rank 2"));
+  EXPECT_THAT(with_relay(Space::kSource, Space::kStaging),
+              HasSubstr("source into staging memory"));
 }
 
 }  // namespace
