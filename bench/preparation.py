@@ -48,7 +48,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Round:
-    """Milliseconds of steps; each beside as (its step time, whether it counts)."""
+    """Step times in milliseconds, alone and beside a preparation that took `prepared_s`."""
 
     alone: list[float]
     beside: list[float]

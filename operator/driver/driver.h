@@ -38,8 +38,8 @@ struct DriverOptions {
   std::string ns;  // empty: all namespaces
   int workers = 4;
   // For so long this operator is silent about a job that another one took; then
-  // `begin_anew` is called, by a worker, and again as long as nothing changes.
-  // The other one may be gone by then, and only a new process takes a new term.
+  // `begin_anew` is called, by a worker, and again at each later round. The
+  // other one may be gone by then, and only a new process takes a new term.
   absl::Duration stand_aside = absl::Minutes(1);
   std::function<void()> begin_anew = [] {};
   FailPoints fail_points;

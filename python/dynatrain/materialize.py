@@ -188,7 +188,8 @@ def renew_optimizer_state(optimizers: Optimizers, born: list[dict[Any, Any]]) ->
 def _constructed_again(optimizer: Optimizer) -> Optimizer:
     groups = [dict(g) for g in optimizer.param_groups]
     _, _, *rest = inspect.signature(type(optimizer).__init__).parameters.values()
-    if untold := [p.name for p in rest if p.name not in optimizer.defaults]:
+    given = [p.name for p in rest if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if untold := [name for name in given if name not in optimizer.defaults]:
         raise Refused(
             f"{type(optimizer).__name__} makes state in its constructor, and can't be "
             f"constructed again on real memory: what it was given as {untold[0]!r} "

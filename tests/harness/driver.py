@@ -130,8 +130,7 @@ class Driver:
         self._environment = environment or {}
         self._seed = seed
         self._transfer_deadline_ms = transfer_deadline_ms
-        self._attempts = 0
-        self._begun = 0  # the latest generation that any attempt was for
+        self._begun = 0  # attempts; each is for a generation of its own
         # Paths of Unix sockets are short.
         self._home = pathlib.Path(tempfile.mkdtemp(prefix="dt."))
         self._install()
@@ -204,10 +203,9 @@ class Driver:
 
     def begin(self, layout: str, serials: Sequence[int]) -> Running:
         """Sends Prepare to all that take part."""
-        self._attempts += 1
         self._begun += 1
         running = Running(
-            id=f"test-{self._attempts}",
+            id=f"test-{self._begun}",
             generation=self._begun,
             layout=layout,
             source=list(self.members),

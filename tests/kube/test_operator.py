@@ -208,7 +208,8 @@ def test_agents_wait_in_doubt_for_an_operator_that_is_away(world: World) -> None
     # Nobody decided alone: all were told, and had waited since before the next one was there.
     told = [line for line in world.commands() if line["command"] == "Commit" and line["generation"] == 2]
     assert {line["serial"] for line in told} == {0, 1, 2} and all(line["outcome"] == "OK" for line in told)
-    assert all(line["in_doubt_ms"] > alone_ms for line in told if "in_doubt_ms" in line)
+    waits = [line["in_doubt_ms"] for line in told if "in_doubt_ms" in line]
+    assert waits and min(waits) > alone_ms, told
     assert_no_nonsense(world)
 
 

@@ -132,6 +132,24 @@ class Born(torch.optim.SGD):
             self.state[parameter]["first"] = torch.full_like(parameter, first)
 
 
+class Passing(torch.optim.Adagrad):
+    """Hands all that it is given on."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+
+
+def test_a_constructor_that_hands_all_on_is_called_again() -> None:
+    with torch.device("meta"):
+        model = nn.Linear(2, 2)
+        optimizer = Passing(model.parameters(), initial_accumulator_value=0.5)
+    born = state_at_birth(optimizer)
+    allocate(model, optimizer)
+    renew_optimizer_state(optimizer, born)
+    sums = [s["sum"] for s in optimizer.state.values()]
+    assert sums and all(torch.equal(t, torch.full_like(t, 0.5)) for t in sums)
+
+
 def test_state_from_a_constructor_that_can_t_be_called_again_is_refused() -> None:
     with torch.device("meta"):
         model = nn.Linear(2, 2)

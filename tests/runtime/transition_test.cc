@@ -57,8 +57,6 @@ TEST(TransitionTest, FiftyRandomPairsThereAndBack) {
   }
 }
 
-// Threads, descriptors and memory of process 0 after each of 50 transitions
-// between two layouts in which it has a part.
 // The address sanitizer holds freed memory back for a while.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int64_t kMayGrowKib = 256 << 10;  // its quarantine
@@ -66,6 +64,8 @@ constexpr int64_t kMayGrowKib = 256 << 10;  // its quarantine
 constexpr int64_t kMayGrowKib = 4 << 10;
 #endif
 
+// Threads, descriptors and memory of process 0 after each of 50 transitions
+// between two layouts in which it has a part.
 TEST(TransitionTest, FiftyInARowLeaveThreadsDescriptorsAndMemoryFlat) {
   TestJob job(4);
   const std::string manifest = R"({"version":1,"tensors":[

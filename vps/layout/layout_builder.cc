@@ -362,7 +362,6 @@ class Canonical {
     for (const std::string& buffer : body.buffers) digest_.Append(buffer);
     Number(body.placements.size());
     for (const Placement& placement : body.placements) Add(placement);
-    // What isn't listed has the digest that it had before there were lists.
     for (const ListedCopy& copy : body.listed) Add(copy);
     for (size_t t = 0; t < body.tensors.size(); ++t) {
       Add(body.tensors[t]);
@@ -461,6 +460,12 @@ int LayoutBuilder::AddPlacement(Placement placement) {
 }
 
 int LayoutBuilder::AddListed(ListedCopy copy) {
+  for (ListedMemory& memory : copy) {
+    std::stable_sort(memory.regions.begin(), memory.regions.end(),
+                     [](const ListedRegion& a, const ListedRegion& b) {
+                       return a.offset < b.offset;
+                     });
+  }
   listed_.push_back(std::move(copy));
   return static_cast<int>(listed_.size()) - 1;
 }

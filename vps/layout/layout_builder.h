@@ -32,6 +32,7 @@ class LayoutBuilder {
   // The index of an equal placement if there is one and it is not listed: those
   // are long, and who makes them knows which are equal.
   int AddPlacement(Placement placement);
+  // Puts the regions of each part in the order of local memory.
   int AddListed(ListedCopy copy);
   int AddTensor(TensorSpec spec);
   // The first copy of a tensor is its authoritative one.

@@ -17,10 +17,16 @@
 namespace dynatrain::vps {
 namespace {
 
-// Pairs of boxes that are compared at most. Copies that are cut along one line,
-// as flat shards are, never need a step back, and then a part is compared with
-// a few boxes only.
-constexpr int64_t kMostPairs = 20'000'000;
+// Pairs of boxes that are compared at most, and boxes and candidates that wait
+// for a step back, which this holds below 300 MB. Copies that are cut along one
+// line, as flat shards are, never need a step back, and then a part is compared
+// with a few boxes only.
+constexpr int64_t kMostPairs = 2'000'000;
+
+absl::Status TooManyPieces() {
+  return absl::InvalidArgumentError(
+      "listed in too many pieces to be put together");
+}
 
 using Origin = std::vector<int64_t>;
 
@@ -64,8 +70,15 @@ std::vector<Box> BoxesOf(absl::Span<const CopyPart> parts) {
 
 // OK if each element is in some part.
 absl::Status CheckCovered(const Box& whole, absl::Span<const CopyPart> parts) {
+  // In order of their origins little is left before what is cut along one line.
+  std::vector<Box> boxes = BoxesOf(parts);
+  std::sort(boxes.begin(), boxes.end(),
+            [](const Box& a, const Box& b) { return a.origin() < b.origin(); });
   Region rest = {whole};
-  for (const Box& box : BoxesOf(parts)) {
+  int64_t pairs = 0;
+  for (const Box& box : boxes) {
+    pairs += static_cast<int64_t>(rest.size());
+    if (pairs > kMostPairs) return TooManyPieces();
     Region smaller;
     for (const Box& piece : rest) {
       for (const Box& left : Subtract(piece, box)) smaller.push_back(left);
@@ -90,7 +103,7 @@ class Search {
 
   absl::StatusOr<std::vector<std::vector<int>>> Run() {
     Open();
-    for (int64_t pairs = 0;;) {
+    while (pairs_ <= kMostPairs) {
       Choice& choice = choices_.back();
       if (choice.next == choice.candidates.size()) {
         if (stuck_ < 0) stuck_ = FirstLeft();
@@ -100,14 +113,15 @@ class Search {
         continue;
       }
       const int part = choice.candidates[choice.next++];
-      pairs += (choice.rest.size() + parts_[part].boxes.size()) *
-               parts_[part].boxes.size();
-      if (pairs > kMostPairs) return Unplaced();
+      pairs_ += (choice.rest.size() + parts_[part].boxes.size()) *
+                parts_[part].boxes.size();
+      if (pairs_ > kMostPairs) break;
       std::optional<Region> rest = Without(choice.rest, parts_[part]);
       if (!rest.has_value() || !Take(part, choice.copy)) continue;
       if (choices_.size() == parts_.size() && rest->empty()) return Copies();
       Open(*std::move(rest), part);
     }
+    return TooManyPieces();
   }
 
  private:
@@ -137,17 +151,18 @@ class Search {
     return choice.candidates[choice.next - 1];
   }
 
-  void Open() {
-    choices_.push_back({{whole_}, 0, true, Candidates({whole_}, ""), 0});
-  }
+  void Open() { Open({{whole_}, 0, true, Candidates({whole_}, ""), 0}); }
   void Open(Region rest, int last) {
     const bool begins = rest.empty();
     if (begins) rest = {whole_};
     std::vector<int> candidates =
         Candidates(rest, begins ? "" : parts_[last].live_name);
     const int copy = choices_.back().copy + (begins ? 1 : 0);
-    choices_.push_back(
-        {std::move(rest), copy, begins, std::move(candidates), 0});
+    Open({std::move(rest), copy, begins, std::move(candidates), 0});
+  }
+  void Open(Choice choice) {
+    pairs_ += choice.candidates.size();
+    choices_.push_back(std::move(choice));
   }
 
   // Parts that begin where `rest` does, those of the name first.
@@ -199,6 +214,7 @@ class Search {
   std::vector<bool> used_;
   absl::flat_hash_set<std::pair<int, int>> ranks_of_copies_;
   int stuck_ = -1;  // FirstLeft(), the first time
+  int64_t pairs_ = 0;
   std::vector<Choice> choices_;
 };
 

@@ -26,7 +26,8 @@ struct CopyPart {
 // number of steps back.
 //
 // Returns kInvalidArgument naming elements that no part has, or a part that
-// belongs to no whole copy. REQUIRES: `whole` and `parts` are not empty, boxes
+// belongs to no whole copy, or saying that there are too many pieces to tell.
+// REQUIRES: `whole` and `parts` are not empty, boxes
 // lie in `whole`.
 absl::StatusOr<std::vector<std::vector<int>>> CopiesOf(
     const Box& whole, absl::Span<const CopyPart> parts);

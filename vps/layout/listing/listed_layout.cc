@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -119,7 +120,7 @@ class BufferUse {
 
  private:
   using Use = std::tuple<absl::int128, absl::int128, size_t>;  // in bytes
-  absl::flat_hash_map<absl::string_view, std::vector<Use>> uses_;
+  std::map<absl::string_view, std::vector<Use>> uses_;  // errors in this order
 };
 
 class Maker {

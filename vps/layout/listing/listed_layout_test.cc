@@ -174,6 +174,40 @@ TEST(ListedLayoutTest, RefusesPartsThatMakeUpNoWholeCopy) {
             "whole copy with what other ranks list");
 }
 
+// Every other element of [2 * n], from `first` on.
+ListedTensor EveryOther(int64_t n, int64_t first) {
+  std::vector<ListedRegion> regions;
+  for (int64_t i = 0; i < n; ++i) {
+    regions.push_back(Listed({2 * i + first}, {1}, i, {1}));
+  }
+  return Listed("w", "param", {2 * n}, {n}, std::move(regions));
+}
+
+TEST(ListedLayoutTest, RefusesMorePiecesThanCanBePutTogether) {
+  constexpr int64_t kPieces = 4096;  // at most, of one rank
+  const std::string refusal =
+      "w/param: listed in too many pieces to be put together";
+  const RankListing even = {0, {EveryOther(kPieces, 0)}, {}};
+  EXPECT_EQ(Refusal(World({even})), refusal);
+  const ListedTensor whole = Listed("w", "param", {2 * kPieces}, {2 * kPieces},
+                                    {Listed({0}, {2 * kPieces}, 0, {1})});
+  EXPECT_EQ(Refusal(World(
+                {even, {1, {EveryOther(kPieces, 1)}, {}}, {2, {whole}, {}}})),
+            refusal);
+}
+
+TEST(ListedLayoutTest, RegionsAreInTheOrderOfLocalMemory) {
+  ListedTensor rows = Half(0);
+  rows.regions = {Listed({0, 0}, {1, 3}, 3, {3, 1}),
+                  Listed({1, 0}, {1, 3}, 0, {3, 1})};
+  const ListedLayout listed =
+      *MakeListedLayout(World({{0, {rows}, {}}, {1, {Half(2)}, {}}}));
+  std::vector<int64_t> offsets;
+  listed.layout.ForEachRegion(
+      0, [&](const OwnedRegion& region) { offsets.push_back(region.offset); });
+  EXPECT_THAT(offsets, ElementsAre(0, 3));
+}
+
 TEST(ListedLayoutTest, RefusesMemoryThatIsNoTensor) {
   ListedTensor strided = Half(2);
   strided.regions[0].strides = {1, 2};
@@ -194,10 +228,14 @@ TEST(ListedLayoutTest, RefusesTensorsThatOverlapInABuffer) {
   v.spec = *TensorSpec::Create("v", "param", Dtype::kFloat32, {4, 3});
   w.buffer = v.buffer = "b";
   v.buffer_offset = 5;
+  ListedTensor x = w, y = v;  // in a buffer that is listed first
+  x.spec = *TensorSpec::Create("x", "param", Dtype::kFloat32, {4, 3});
+  y.spec = *TensorSpec::Create("y", "param", Dtype::kFloat32, {4, 3});
+  x.buffer = y.buffer = "c";
   EXPECT_EQ(
-      Refusal(World({{0, {w, v}, {}}})),
-      "rank 0: tensors[1] (v/param).buffer_offset: 5 in \"b\" lies within "
-      "tensors[0] (w/param), from 0 on");
+      Refusal(World({{0, {x, y, w, v}, {}}})),
+      "rank 0: tensors[3] (v/param).buffer_offset: 5 in \"b\" lies within "
+      "tensors[2] (w/param), from 0 on");
 }
 
 }  // namespace
