@@ -34,11 +34,15 @@ std::vector<std::string> AxesOf(const LayoutText& text) {
   return axes;
 }
 
+// What the layout has, given or not: etp is as tp.
+int64_t NumberOf(const LayoutText& text, const std::string& axis) {
+  return text.Get(axis).value_or(axis == "etp" ? NumberOf(text, "tp") : 1);
+}
+
 // Other numbers for an axis, the nearest first.
 std::vector<Change> ChangesOf(const LayoutText& text, const std::string& axis) {
   constexpr int64_t kSteps = 48;  // from it, in each direction
-  const int64_t was =
-      text.Get(axis).value_or(axis == "etp" ? text.Get("tp").value_or(1) : 1);
+  const int64_t was = NumberOf(text, axis);
   std::vector<Change> changes;
   for (int64_t number = std::max<int64_t>(was - kSteps, 1);
        number <= was + kSteps; ++number) {
@@ -56,8 +60,8 @@ std::vector<Change> Helpful(const LayoutText& text, const std::string& axis,
                             Feasible feasible) {
   std::vector<Change> helpful;
   const std::vector<Change> changes = ChangesOf(text, axis);
+  const int64_t was = NumberOf(text, axis);
   for (const bool more : {true, false}) {
-    const int64_t was = text.Get(axis).value_or(1);
     const auto it =
         std::find_if(changes.begin(), changes.end(), [&](const Change& it) {
           return (it.number > was) == more &&
@@ -91,8 +95,9 @@ std::optional<LayoutText> Uneven(const LayoutText& text, int64_t layers,
       text.Get("last").has_value()) {
     return std::nullopt;
   }
+  constexpr int64_t kSteps = 64;  // from the mean, in each direction
   const int64_t mean = layers / stages;
-  for (int64_t step = 0; step <= mean; ++step) {
+  for (int64_t step = 0; step <= std::min(mean, kSteps); ++step) {
     for (const int64_t count : {mean - step, mean + step}) {
       if (count < 1) continue;
       for (const LayoutText& tried :

@@ -15,7 +15,7 @@ namespace dynatrain::api {
 // then with another number for one axis, the nearest above and below of the
 // axis that has to change least (as a ratio). If none of these is possible, one
 // with two axes changed. Empty if nothing near is. `layers` are the model's.
-// Asks less than two thousand times.
+// Asks less than four thousand times.
 std::vector<LayoutText> NearestLayouts(
     const LayoutText& text, int64_t layers,
     absl::FunctionRef<bool(const LayoutText&)> feasible);

@@ -61,14 +61,29 @@ TEST(NearestLayoutsTest, TwoAxesIfOneIsNotEnough) {
 }
 
 TEST(NearestLayoutsTest, NothingIfNothingHelps) {
-  int asked = 0;
-  EXPECT_THAT(Nearest("tp7,pp4,dp4,ep2,cp2", 80,
-                      [&](const LayoutText&) {
-                        ++asked;
-                        return false;
+  for (const char* text :
+       {"tp7,pp4,dp4,ep2,cp2",
+        "tp20,pp20,dp20,cp20,ep49,etp49,vpp49,instances49"}) {
+    int asked = 0;
+    EXPECT_THAT(Nearest(text, 1'000'000,
+                        [&](const LayoutText&) {
+                          ++asked;
+                          return false;
+                        }),
+                IsEmpty())
+        << text;
+    EXPECT_LT(asked, 4000) << text;
+  }
+}
+
+// Numbers above and below it are above and below 8.
+TEST(NearestLayoutsTest, EtpThatIsNotGivenIsAsTp) {
+  EXPECT_THAT(Nearest("tp8,ep2", 80,
+                      [](const LayoutText& it) {
+                        const int64_t etp = Number(it, "etp");
+                        return Number(it, "tp") == 8 && (etp == 4 || etp == 12);
                       }),
-              IsEmpty());
-  EXPECT_LT(asked, 2000);
+              ElementsAre("tp8,ep2,etp12", "tp8,ep2,etp4"));
 }
 
 }  // namespace

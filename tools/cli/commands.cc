@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/cluster_file/shipped_clusters.h"
+#include "tools/simulate/paper_cases.h"
 #include "vps/model/presets.h"
 
 namespace dynatrain::cli {
@@ -223,10 +224,13 @@ Command Plan() {
           "$ plan -f job.yaml -t wider.yaml -c my-cluster.yaml --check\n"};
 }
 
+// "paper": all of them.
 std::vector<std::string> SimulatedCases() {
-  return {"paper",           "paper-70b",       "paper-235b",
-          "paper-single-dp", "paper-single-pp", "paper-single-tp",
-          "paper-migrate",   "paper-hybrid"};
+  std::vector<std::string> names = {"paper"};
+  for (const simulate::PaperCase& it : simulate::PaperCases()) {
+    names.push_back(it.name);
+  }
+  return names;
 }
 
 Command Simulate() {

@@ -117,6 +117,7 @@ TEST(GoldenPlanTest, ErrorsOfPlansNameTheOptionAndWhatIsPossible) {
       {"-f", "-", "-t", "-"},
       {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--memory", "10"},
       {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--memory", "ten"},
+      {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--memory", "1e-10"},
       {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--budget", "1"},
       {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--mode", "fast"},
       {"-f", "tp8,pp4", "-t", "tools/cli/testdata/dense.yaml"},
@@ -134,6 +135,7 @@ TEST(GoldenPlanTest, ErrorsOfPlansNameTheOptionAndWhatIsPossible) {
     add(words);
   }
   add({"plan", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
+  add({"plan", "-m", "llama2-7b", "-f", "-", "-t", "tp4", "-c", "-"});
   add({"plan", "-m", "lama2-70b", "-f", "tp8", "-t", "tp4", "-c", "a800x16"});
   add({"plan", "-m", "no/config.json", "-f", "tp8", "-t", "tp4", "-c",
        "a800x16"});

@@ -84,6 +84,9 @@ TEST(GoldenSimulateTest, ErrorsNameWhatIsWrong) {
                     outcome.err, "exit code ", outcome.code, "\n\n");
   }
   ExpectGolden(text, Data("simulate_errors.txt"));
+  EXPECT_EQ(RunWords({"simulate", "-t", "-", "-c", "-", "-m", "gpt3-1.3b"}).err,
+            "dynatrain: --trace and --cluster are both standard input, which "
+            "can be read once; give one of them as a file\n");
 }
 
 }  // namespace

@@ -13,6 +13,22 @@
 
 namespace dynatrain::cli {
 
+absl::Status CheckStandardInput(const CommandLine& line,
+                                absl::Span<const char* const> options) {
+  const char* first = nullptr;
+  for (const char* option : options) {
+    if (line.Get(option) != "-") continue;
+    if (first != nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", first, " and --", option,
+                       " are both standard input, which can be read once; "
+                       "give one of them as a file"));
+    }
+    first = option;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<api::ClusterFile> ReadCluster(const std::string& name,
                                              std::istream& in) {
   const api::ShippedCluster* shipped = api::FindShippedCluster(name);

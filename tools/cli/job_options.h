@@ -5,11 +5,19 @@
 #include <istream>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "api/cluster_file/cluster_file.h"
 #include "nlohmann/json.hpp"
+#include "tools/cli/command_line.h"
 
 namespace dynatrain::cli {
+
+// Returns kInvalidArgument naming them if two of the options, which name files,
+// are "-": standard input can be read once.
+absl::Status CheckStandardInput(const CommandLine& line,
+                                absl::Span<const char* const> options);
 
 // --cluster: a file, or one of examples/clusters by name. Errors begin with the
 // option or the path.

@@ -34,13 +34,15 @@ transition::PreviewOptions OptionsOf(const PlanRequest& request) {
   return options;
 }
 
-// Without stages and memory where there is too much to stage.
+// Without stages, memory and collectives, which go through every region, where
+// there are too many.
 absl::StatusOr<transition::Preview> PreviewOf(const PlanRequest& request) {
   transition::PreviewOptions options = OptionsOf(request);
   absl::StatusOr<transition::Preview> preview =
       transition::MakePreview(request.input, request.cluster.model, options);
   if (!absl::IsOutOfRange(preview.status())) return preview;
   options.staging.reset();
+  options.collectives.reset();
   return transition::MakePreview(request.input, request.cluster.model, options);
 }
 

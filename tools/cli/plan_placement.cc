@@ -74,8 +74,10 @@ std::vector<int> PlacesOf(const PlanInput& input) {
   return places;
 }
 
-// Other processes for the ranks of the target, as --relabel says.
-absl::Status RelabelPlan(const std::string& unit, PlacedPlan& plan) {
+// Other processes for the ranks of the target, as --relabel says. Where nodes
+// stay whole, it says where each run of ranks lies then.
+absl::Status RelabelPlan(const std::string& unit, int per_node,
+                         PlacedPlan& plan) {
   if (unit.empty()) return absl::OkStatus();
   const bool by_rank = unit == "ranks";
   ASSIGN_OR_RETURN(
@@ -90,6 +92,12 @@ absl::Status RelabelPlan(const std::string& unit, PlacedPlan& plan) {
       relabeling.members_whole ? "" : ", and nodes are torn apart");
   ASSIGN_OR_RETURN(plan.input, PlanInput::Create(plan.input.source(),
                                                  std::move(relabeling.target)));
+  if (!relabeling.members_whole) return absl::OkStatus();
+  for (size_t run = 0; run < plan.to_nodes.size(); ++run) {
+    const int rank = static_cast<int>(run) * per_node;
+    plan.to_nodes[run] =
+        static_cast<int>(plan.input.target().process(rank).member);
+  }
   return absl::OkStatus();
 }
 
@@ -126,7 +134,7 @@ absl::StatusOr<PlacedPlan> PlacePlan(const PlacementOptions& options,
   PlacedPlan plan = {.input = std::move(input),
                      .from_nodes = std::move(from_nodes),
                      .to_nodes = std::move(to_nodes)};
-  RETURN_IF_ERROR(RelabelPlan(options.relabel, plan));
+  RETURN_IF_ERROR(RelabelPlan(options.relabel, per_node, plan));
   plan.places = PlacesOf(plan.input);
   return plan;
 }

@@ -27,7 +27,8 @@ struct PlacementOptions {
 
 struct PlacedPlan {
   transition::PlanInput input;
-  // Of each run of as many ranks as a node has.
+  // Of each run of as many ranks as a node has; where relabeling tears nodes
+  // apart, the target's are those it has, in the given order.
   std::vector<int> from_nodes;
   std::vector<int> to_nodes;
   // Of the processes, by union index: ranks of the cluster.

@@ -37,12 +37,7 @@ absl::Status CheckGiven(const CommandLine& line) {
                      " is missing: plan needs --from, --to and "
                      "--cluster, as in --from tp8,pp4,dp4"));
   }
-  if (line.Get("from") == "-" && line.Get("to") == "-") {
-    return absl::InvalidArgumentError(
-        "--from and --to are both standard input, which can be read once; "
-        "give one of them as a file");
-  }
-  return absl::OkStatus();
+  return CheckStandardInput(line, {"from", "to", "cluster"});
 }
 
 // A preset's name, or "param:bfloat16,main:float32".
@@ -94,7 +89,11 @@ absl::StatusOr<int64_t> BytesOption(const CommandLine& line,
         absl::StrCat("--", option, ": \"", absl::CHexEscape(line.Get(option)),
                      "\" is not a number above 0 and up to ", kMost));
   }
-  return std::llround(value * static_cast<double>(unit));
+  const int64_t bytes = std::llround(value * static_cast<double>(unit));
+  if (bytes > 0) return bytes;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", option, ": \"", absl::CHexEscape(line.Get(option)),
+                   "\" is less than a byte; give a larger number"));
 }
 
 absl::StatusOr<StagingOptions> StagingOf(const CommandLine& line,
@@ -130,18 +129,16 @@ absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
   ASSIGN_OR_RETURN(PlacedPlan placed,
                    PlacePlan(PlacementOptions::Of(line), cluster.model,
                              std::move(from.layout), std::move(to.layout)));
-  return PlanRequest{
-      .model = model,
-      .states = line.Has("model") ? line.Get("states", kDefaultStates) : "",
-      .from = {line.Get("from"), std::move(placed.from_nodes)},
-      .to = {line.Get("to"), std::move(placed.to_nodes)},
-      .cluster_name = cluster_name,
-      .cluster = cluster,
-      .input = std::move(placed.input),
-      .places = std::move(placed.places),
-      .placement = PlacementOptions::Of(line),
-      .order = std::move(placed.order),
-      .staging = staging};
+  return PlanRequest{.model = model,
+                     .from = {line.Get("from"), std::move(placed.from_nodes)},
+                     .to = {line.Get("to"), std::move(placed.to_nodes)},
+                     .cluster_name = cluster_name,
+                     .cluster = cluster,
+                     .input = std::move(placed.input),
+                     .places = std::move(placed.places),
+                     .placement = PlacementOptions::Of(line),
+                     .order = std::move(placed.order),
+                     .staging = staging};
 }
 
 }  // namespace dynatrain::cli

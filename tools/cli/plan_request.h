@@ -24,8 +24,7 @@ struct PlanSide {
 };
 
 struct PlanRequest {
-  std::string model;   // as it was called; "" if nobody said
-  std::string states;  // "bf16-mixed"; "" if layout files say it
+  std::string model;  // as it was called; "" if nobody said
   PlanSide from;
   PlanSide to;
   std::string cluster_name;

@@ -56,7 +56,10 @@ ExitCode RunCases(const CommandLine& line, const Streams& streams) {
   for (const PaperCase* paper_case : request->cases) {
     absl::StatusOr<CaseResult> result =
         RunCase(*paper_case, *request, progress);
-    if (!result.ok()) return streams.Fail(kBadUsage, result.status());
+    if (!result.ok()) {
+      progress.Done();
+      return streams.Fail(kBadUsage, result.status());
+    }
     results.push_back(*std::move(result));
   }
   progress.Done();

@@ -28,7 +28,7 @@ absl::Status CheckGiven(const CommandLine& line) {
         " is missing: simulate needs --trace, --cluster and --model, or a "
         "--case"));
   }
-  return absl::OkStatus();
+  return CheckStandardInput(line, {"trace", "cluster"});
 }
 
 absl::StatusOr<simulate::Assumptions> AssumptionsOf(
@@ -77,14 +77,6 @@ absl::StatusOr<std::vector<simulate::Shape>> ShapesOf(const CommandLine& line) {
 }
 
 }  // namespace
-
-std::vector<std::string> CaseNames() {
-  std::vector<std::string> names = {kAllCases};
-  for (const simulate::PaperCase& it : simulate::PaperCases()) {
-    names.push_back(it.name);
-  }
-  return names;
-}
 
 absl::StatusOr<TraceRequest> LoadTrace(const CommandLine& line,
                                        std::istream& in) {

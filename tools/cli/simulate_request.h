@@ -47,9 +47,6 @@ struct CaseResult {
   std::vector<Band> bands;
 };
 
-// "paper-70b", ..., "paper": all of them.
-std::vector<std::string> CaseNames();
-
 // Errors begin with the option or the path of the file, with the line in it.
 // kInvalidArgument: the command line, or what a file says; others: a file can't
 // be read.

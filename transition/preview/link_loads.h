@@ -15,9 +15,6 @@ struct PortBytes {
   int64_t out_bytes = 0;
   int64_t in_bytes = 0;
 
-  int64_t busier_bytes() const {
-    return out_bytes > in_bytes ? out_bytes : in_bytes;
-  }
   friend bool operator==(const PortBytes&, const PortBytes&) = default;
 };
 

@@ -71,6 +71,18 @@ PauseWork WorkOf(const PlannedBytes& bytes, int64_t transfer_ns) {
   return work;
 }
 
+// What ranks hold for others in collectives is in no peak: it has to fit into
+// what the limit leaves.
+CollectiveOptions WithinLimit(CollectiveOptions options,
+                              const std::optional<Staging>& staging) {
+  if (!staging.has_value()) return options;
+  const StagePlan& plan = staging->plan;
+  if (plan.options.limit_bytes == 0) return options;
+  options.max_staging_bytes = std::min(
+      options.max_staging_bytes, plan.options.limit_bytes - plan.PeakBytes());
+  return options;
+}
+
 }  // namespace
 
 absl::StatusOr<Preview> MakePreview(const PlanInput& input,
@@ -100,7 +112,8 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
     ASSIGN_OR_RETURN(transfer,
                      PlanPlacedTransfer(input, cluster, places,
                                         {.schedule = options.schedule,
-                                         .collectives = *options.collectives}));
+                                         .collectives = WithinLimit(
+                                             *options.collectives, staging)}));
     if (NumChosen(*transfer) == 0) transfer.reset();
     if (transfer.has_value()) transfer_ns = transfer->ns;
   }

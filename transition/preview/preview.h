@@ -44,7 +44,8 @@ struct PreviewOptions {
   // of the plan, which costs more than all the rest together.
   std::optional<StagingOptions> staging;
   // Collectives where they win. Left out unless asked for, as stages are, and
-  // where there are several stages.
+  // where there are several stages. What ranks hold for others meanwhile fits
+  // into what a limit of `staging` leaves above its peak.
   std::optional<CollectiveOptions> collectives;
 };
 
@@ -57,9 +58,11 @@ struct Preview {
   PlannedBytes bytes;
   Traffic traffic;
   LinkLoads loads;
-  ScheduleChoice schedule;         // with the lower bounds
-  int64_t slot_bytes = 0;          // in which ordered schedules go
-  std::optional<Staging> staging;  // if it was asked for
+  ScheduleChoice schedule;  // with the lower bounds
+  int64_t slot_bytes = 0;   // in which ordered schedules go
+  // If it was asked for. Its peaks are without what collectives hold for
+  // others.
+  std::optional<Staging> staging;
   // If it was asked for and some of its collectives win. Then this is the plan
   // and `schedule` is what it would be without.
   std::optional<TransferPlan> transfer;

@@ -55,6 +55,34 @@ TEST(PreviewTest, ProcessesLieWhereTheOptionSays) {
   EXPECT_EQ(far.bytes.flows, near.bytes.flows);
 }
 
+// One rank hands a vector out to 16 nodes, which is fastest by way of one rank
+// of each node.
+TEST(PreviewTest, CollectivesHoldNoMoreThanTheLimitLeaves) {
+  PlanCase plan_case = {.axes = {"dp"},
+                        .tensors = {{.shape = {1 << 17}, .splits = {{0, 0}}}},
+                        .source = {.sizes = {1}, .ids = {1}},
+                        .target = {.sizes = {128}, .ids = {}}};
+  for (int i = 0; i < 128; ++i) plan_case.target.ids.push_back(i + 1);
+  const PlanInput input = *MakeInput(plan_case);
+  const ClusterModel cluster =
+      *ClusterModel::Create({.num_nodes = 16,
+                             .ranks_per_node = 8,
+                             .nics_per_node = 8,
+                             .inside_bytes_per_second = 200'000'000'000,
+                             .nic_bytes_per_second = 25'000'000'000,
+                             .message_ns = 2'000});
+  PreviewOptions options = {
+      .staging = StagingOptions(),
+      .collectives = CollectiveOptions{.min_bytes = 0, .min_slot_bytes = 4096}};
+  const Preview free = *MakePreview(input, cluster, options);
+  ASSERT_TRUE(free.transfer.has_value());
+  const int64_t peak = free.staging->plan.PeakBytes();
+  options.staging->stages.limit_bytes = peak + (1 << 20);
+  EXPECT_TRUE(MakePreview(input, cluster, options)->transfer.has_value());
+  options.staging->stages.limit_bytes = peak;
+  EXPECT_FALSE(MakePreview(input, cluster, options)->transfer.has_value());
+}
+
 TEST(PreviewTest, RefusesWhatDoesNotFit) {
   const auto error = [](const ClusterModel& cluster,
                         const PreviewOptions& options) {

@@ -115,9 +115,11 @@ absl::Status CheckRank(const Moves& moves, const RankMemory& memory) {
       CheckBuffers("source", memory.source.size(), memory.source_buffers));
   RETURN_IF_ERROR(
       CheckBuffers("target", memory.target.size(), memory.target_buffers));
-  if (memory.dead_bytes >= 0) return absl::OkStatus();
+  if (memory.dead_bytes >= 0 && memory.dead_bytes <= kMaxTrafficBytes) {
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
-      "dead_bytes is ", memory.dead_bytes, "; it must not be negative"));
+      "dead_bytes is ", memory.dead_bytes, "; it must be from 0 to 2^52"));
 }
 
 void AddLine(const Line& line, std::vector<RankTotals>& totals) {

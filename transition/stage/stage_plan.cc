@@ -14,6 +14,7 @@
 #include "transition/stage/part_bytes.h"
 #include "transition/stage/rank_totals.h"
 #include "transition/stage/stage_contents.h"
+#include "transition/stage/task_order.h"
 #include "transition/stage/whole_orders.h"
 #include "transition/stage/whole_tasks.h"
 

@@ -14,8 +14,9 @@
 //
 // Pure, in integers, the same on every rank.
 //
-//   ASSIGN_OR_RETURN(StagePlan plan,
-//                    PlanStages(moves, memory, {.limit_bytes = 80 << 30}));
+//   ASSIGN_OR_RETURN(
+//       StagePlan plan,
+//       PlanStages(moves, memory, {.limit_bytes = int64_t{80} << 30}));
 //   std::cout << plan.DebugString();
 #ifndef TRANSITION_STAGE_STAGE_PLAN_H_
 #define TRANSITION_STAGE_STAGE_PLAN_H_
@@ -114,7 +115,7 @@ struct StagePlan {
 // buffers are not as many as pieces); or if a rank passes on what it received
 // where buffers count as a whole. Returns kResourceExhausted naming the rank,
 // its numbers, and the smallest budget and limit if there is no plan in the
-// mode.
+// mode. REQUIRES: of a tensor's copy on a rank all is adopted, or nothing.
 absl::StatusOr<StagePlan> PlanStages(const Moves& moves,
                                      const WorldMemory& memory,
                                      const StageOptions& options);

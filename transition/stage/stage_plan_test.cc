@@ -257,6 +257,8 @@ TEST(StagePlanTest, MemoryThatDoesNotFitTheMovesIsRefused) {
   bad = good;
   bad[0].dead_bytes = -1;
   EXPECT_THAT(refused(bad), HasSubstr("rank 0: dead_bytes is -1"));
+  bad[0].dead_bytes = (int64_t{1} << 52) + 1;
+  EXPECT_THAT(refused(bad), HasSubstr("it must be from 0 to 2^52"));
 }
 
 // A chain 0 -> 1 -> 2 and one through staging memory 0 -> 3 -> 4: what is

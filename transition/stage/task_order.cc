@@ -10,15 +10,6 @@ namespace {
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
-int64_t ExcessOf(absl::Span<const int64_t> bytes,
-                 absl::Span<const int64_t> allowed_bytes) {
-  int64_t excess = kLeast;
-  for (size_t rank = 0; rank < bytes.size(); ++rank) {
-    excess = std::max(excess, bytes[rank] - allowed_bytes[rank]);
-  }
-  return excess;
-}
-
 int NumTasks(const OrderProblem& problem) {
   return static_cast<int>(problem.tasks.size());
 }
@@ -30,8 +21,8 @@ int64_t LowerBound(const OrderProblem& problem,
   std::iota(all.begin(), all.end(), 0);
   TaskReplay replay(problem);
   for (const int task : all) replay.Do(task);
-  return std::max(ExcessOf(problem.resident, allowed_bytes),
-                  ExcessOf(replay.resident(), allowed_bytes));
+  return std::max(LargestExcess(problem.resident, allowed_bytes),
+                  LargestExcess(replay.resident(), allowed_bytes));
 }
 
 // Exact: over sets of tasks that are done.
@@ -45,7 +36,7 @@ class Exact {
   TaskOrder Find() && {
     std::vector<int64_t> least(num_sets_, std::numeric_limits<int64_t>::max());
     std::vector<int> last(num_sets_, -1);
-    least[0] = ExcessOf(problem_.resident, allowed_);
+    least[0] = LargestExcess(problem_.resident, allowed_);
     for (uint32_t set = 0; set < num_sets_; ++set) {
       const std::vector<int64_t> freed = Freed(set);
       for (int task = 0; task < NumTasks(problem_); ++task) {
@@ -145,6 +136,15 @@ std::vector<int> GreedyOrder(const OrderProblem& problem,
 
 }  // namespace
 
+int64_t LargestExcess(absl::Span<const int64_t> bytes,
+                      absl::Span<const int64_t> allowed_bytes) {
+  int64_t excess = kLeast;
+  for (size_t rank = 0; rank < bytes.size(); ++rank) {
+    excess = std::max(excess, bytes[rank] - allowed_bytes[rank]);
+  }
+  return excess;
+}
+
 TaskReplay::TaskReplay(const OrderProblem& problem)
     : problem_(problem),
       resident_(problem.resident),
@@ -212,7 +212,8 @@ TaskOrder BestOrder(const OrderProblem& problem,
   std::iota(given.begin(), given.end(), 0);
   for (std::vector<int>& order : std::vector<std::vector<int>>{
            GreedyOrder(problem, allowed_bytes), std::move(given)}) {
-    const int64_t excess = ExcessOf(PeaksOf(problem, order), allowed_bytes);
+    const int64_t excess =
+        LargestExcess(PeaksOf(problem, order), allowed_bytes);
     if (!best.tasks.empty() && excess >= best.excess_bytes) continue;
     best = {std::move(order), excess};
   }

@@ -50,6 +50,10 @@ struct TaskOrder {
   bool proved = false;  // there is no better order
 };
 
+// The most by which a rank's bytes are above what it is allowed.
+int64_t LargestExcess(absl::Span<const int64_t> bytes,
+                      absl::Span<const int64_t> allowed_bytes);
+
 // The peak of each rank over the tasks in that order, the beginning included.
 std::vector<int64_t> PeaksOf(const OrderProblem& problem,
                              absl::Span<const int> order);

@@ -1,7 +1,6 @@
 #include "transition/stage/whole_orders.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "transition/stage/task_order.h"
@@ -30,15 +29,6 @@ std::vector<int64_t> PeaksWith(const PartTable& table,
 }
 
 }  // namespace
-
-int64_t LargestExcess(absl::Span<const int64_t> bytes,
-                      absl::Span<const int64_t> allowed_bytes) {
-  int64_t excess = std::numeric_limits<int64_t>::min();
-  for (size_t rank = 0; rank < bytes.size(); ++rank) {
-    excess = std::max(excess, bytes[rank] - allowed_bytes[rank]);
-  }
-  return excess;
-}
 
 const WholeOrder& WholeOrders::BestFor(
     absl::Span<const int64_t> allowed_bytes) const {

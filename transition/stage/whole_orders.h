@@ -28,10 +28,6 @@ struct WholeOrders {
   const WholeOrder& BestFor(absl::Span<const int64_t> allowed_bytes) const;
 };
 
-// The most by which one is above the other.
-int64_t LargestExcess(absl::Span<const int64_t> bytes,
-                      absl::Span<const int64_t> allowed_bytes);
-
 // All by rank: what there is before the first task, what packing takes at most,
 // the larger of source and target, and what is allowed.
 struct WholeRooms {

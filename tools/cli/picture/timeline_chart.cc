@@ -53,7 +53,6 @@ class Chart {
   Chart(Svg& svg, double left, double top, const Preview& preview,
         const Places& places, const LaneTimeline& timeline, int64_t ns)
       : svg_(svg),
-        preview_(preview),
         timeline_(timeline),
         ns_(ns),
         rows_(preview, places, timeline.lane),
@@ -203,7 +202,6 @@ class Chart {
   }
 
   Svg& svg_;
-  const Preview& preview_;
   const LaneTimeline& timeline_;
   const int64_t ns_;
   const PortRows rows_;

@@ -126,7 +126,8 @@ absl::StatusOr<int64_t> EvenLocalElements(const TorchWorld& world,
           " is cut into ", pieces, " uneven pieces",
           cut.num_blocks > 1 ? absl::StrCat(" in ", cut.num_blocks, " blocks")
                              : "",
-          ", so ranks would flatten local tensors of different sizes; a listing "
+          ", so ranks would flatten local tensors of different sizes; a "
+          "listing "
           "of the job (docs/space.md) is a layout"));
     }
     extent /= pieces;
