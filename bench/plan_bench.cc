@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "benchmark/benchmark.h"
+#include "transition/plan/balance_senders.h"
 #include "transition/plan/byte_matrix.h"
 #include "transition/plan/process_plan.h"
 #include "vps/layout/axis_sizes.h"
+#include "vps/layout/layout_builder.h"
 #include "vps/layout/manifest.h"
 #include "vps/layout/megatron/megatron_layout.h"
 #include "vps/layout/named_layout.h"
@@ -142,7 +145,8 @@ BENCHMARK_CAPTURE(PlanOne, replicated_1024_to_1032, Replicated(), "dp1024",
                   "dp1032")
     ->Unit(benchmark::kMicrosecond);
 
-vps::megatron::MegatronOptions Qwen(int64_t world, int tp, int pp, int ep) {
+vps::megatron::MegatronOptions Qwen(int64_t world, int64_t tp, int64_t pp,
+                                    int64_t ep) {
   vps::megatron::MegatronOptions options = {
       .ranks = {.world = world, .tp = tp, .pp = pp, .ep = ep, .etp = 1},
       .grouped_experts = true};
@@ -153,6 +157,7 @@ vps::megatron::MegatronOptions Qwen(int64_t world, int tp, int pp, int ep) {
   return options;
 }
 
+// All 24,725 tensors of Qwen3-235B-A22B and their states, as Megatron has them.
 World MegatronWorld(const vps::megatron::MegatronOptions& options) {
   const auto layout = *vps::megatron::MakeMegatronLayout(
       *vps::Preset("qwen3-235b-a22b"),
@@ -162,24 +167,163 @@ World MegatronWorld(const vps::megatron::MegatronOptions& options) {
 }
 
 void PlanQwen(benchmark::State& state,
-              const vps::megatron::MegatronOptions& from,
-              const vps::megatron::MegatronOptions& to) {
-  const PlanInput input =
-      *PlanInput::Create(MegatronWorld(from), MegatronWorld(to));
-  PlanOf(state, input);
+              const vps::megatron::MegatronOptions& source,
+              const vps::megatron::MegatronOptions& target) {
+  PlanOf(state,
+         *PlanInput::Create(MegatronWorld(source), MegatronWorld(target)));
 }
-BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_to_tp2pp8ep16_128, Qwen(128, 4, 8, 8),
-                  Qwen(128, 2, 8, 16))
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PlanQwen, tp4_128_to_96, Qwen(128, 4, 1, 1),
-                  Qwen(96, 4, 1, 1))
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PlanQwen, tp4_1024_to_768, Qwen(1024, 4, 1, 1),
-                  Qwen(768, 4, 1, 1))
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(PlanQwen, tp4pp8ep8_1024_to_768, Qwen(1024, 4, 8, 8),
+BENCHMARK_CAPTURE(PlanQwen, tp4_pp8_ep8_to_tp2_pp8_ep16_of_128,
+                  Qwen(128, 4, 8, 8), Qwen(128, 2, 8, 16))
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(PlanQwen, tp4_pp8_ep8_1024_to_768, Qwen(1024, 4, 8, 8),
                   Qwen(768, 4, 8, 8))
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(PlanQwen, all_on_each_rank_1024_to_768, Qwen(1024, 4, 1, 1),
+                  Qwen(768, 4, 1, 1))
+    ->Unit(benchmark::kMicrosecond);
+
+// One rank, whose own state stays as large while the world grows: dp doubles
+// what it has of replicas alone.
+void PlanQwenInWorldOf(benchmark::State& state) {
+  const int64_t world = state.range(0);
+  vps::megatron::MegatronOptions source = Qwen(world, 4, 8, 1);
+  vps::megatron::MegatronOptions target = Qwen(world, 2, 8, 1);
+  // 2 x 4 ranks share the optimizer's state in any world.
+  source.ranks.optimizer_instances = world / 64;
+  target.ranks.optimizer_instances = world / 64;
+  PlanOf(state,
+         *PlanInput::Create(MegatronWorld(source), MegatronWorld(target)));
+}
+BENCHMARK(PlanQwenInWorldOf)
+    ->Arg(64)
+    ->Arg(1024)
+    ->Arg(16384)
+    ->Unit(benchmark::kMicrosecond);
+
+// What every rank of a world plans, one after the other, with the input.
+void PlanAll(benchmark::State& state, const World& source,
+             const World& target) {
+  for (auto _ : state) {
+    const PlanInput input = *PlanInput::Create(source, target);
+    int64_t bytes = 0;
+    for (const Process& process : source.processes()) {
+      bytes += PlanForProcess(input, process.id)->bytes.sent_bytes;
+    }
+    benchmark::DoNotOptimize(bytes);
+  }
+}
+
+void PlanAllOfQwen(benchmark::State& state) {
+  PlanAll(state, MegatronWorld(Qwen(128, 4, 8, 8)),
+          MegatronWorld(Qwen(128, 2, 8, 16)));
+}
+BENCHMARK(PlanAllOfQwen)->Unit(benchmark::kMillisecond);
+
+void BalanceQwen(benchmark::State& state) {
+  const PlanInput input = *PlanInput::Create(
+      MegatronWorld(Qwen(128, 4, 8, 8)), MegatronWorld(Qwen(128, 2, 8, 16)));
+  SenderBalance balance;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(BalanceSenders(input, {}, &balance).shares());
+  }
+  state.counters["even"] =
+      static_cast<double>(balance.even_bytes) / balance.bound_bytes;
+  state.counters["chosen"] =
+      static_cast<double>(balance.chosen_bytes) / balance.bound_bytes;
+}
+BENCHMARK(BalanceQwen)->Unit(benchmark::kMillisecond);
+
+struct Shaped {
+  std::string name;
+  std::vector<int64_t> shape;
+  int tp_dim = -1;  // that tensor parallelism cuts; -1: none
+};
+
+// Stages over pp, cut by tp, replicated over dp; `zero`: with float32 states
+// that are flattened, tensor by tensor, over dp.
+World Staged(const std::vector<std::vector<Shaped>>& layers, int world, int tp,
+             int pp, bool zero) {
+  const int dp = world / (tp * pp);
+  vps::LayoutBuilder builder;
+  builder.AddMesh(*vps::Mesh::Create({{"pp", pp}, {"dp", dp}, {"tp", tp}}));
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    for (const Shaped& shaped : layers[layer]) {
+      for (const auto& [state, dtype] : kStates) {
+        const bool flat = dtype == Dtype::kFloat32;
+        if (flat && !zero) continue;
+        vps::Placement placement = {.located_by = {0}};
+        int64_t elements = 1;
+        for (const int64_t extent : shaped.shape) elements *= extent;
+        if (shaped.tp_dim >= 0) {
+          placement.cuts.push_back({.group = {{2}}, .dim = shaped.tp_dim});
+          elements /= tp;
+        }
+        vps::Held held = {.at = {static_cast<int>(layer * pp / layers.size())}};
+        if (flat) {
+          placement.flat = vps::Flat{{{1}}};
+          held.flat = {.position = 0, .shard = (elements + dp - 1) / dp};
+        }
+        held.placement = builder.AddPlacement(std::move(placement));
+        builder.AddCopy(builder.AddTensor(*vps::TensorSpec::Create(
+                            absl::StrCat("layers.", layer, ".", shaped.name),
+                            state, dtype, shaped.shape)),
+                        std::move(held));
+      }
+    }
+  }
+  return WorldOf(*std::move(builder).Build());
+}
+
+// The models of the prototype that PERFORMANCE §4.2 measures (plan2.cpp).
+std::vector<std::vector<Shaped>> PrototypeLayers(int layers, int experts) {
+  std::vector<Shaped> layer = {{"qkv", {10240, 8192}, 0},
+                               {"proj", {8192, 8192}, 1},
+                               {"norm1", {8192}},
+                               {"norm2", {8192}}};
+  if (experts == 0) {
+    layer.push_back({"fc1", {57344, 8192}, 0});
+    layer.push_back({"fc2", {8192, 28672}, 1});
+  }
+  for (int expert = 0; expert < experts; ++expert) {
+    layer.push_back({absl::StrCat(expert, ".fc1"), {4096, 7168}, 0});
+    layer.push_back({absl::StrCat(expert, ".fc2"), {7168, 2048}, 1});
+  }
+  return std::vector<std::vector<Shaped>>(layers, layer);
+}
+
+void PlanPrototypes(benchmark::State& state, int layers, int experts,
+                    int target_pp) {
+  const auto model = PrototypeLayers(layers, experts);
+  PlanOf(state,
+         *PlanInput::Create(Staged(model, 1024, 8, 8, /*zero=*/true),
+                            Staged(model, 768, 4, target_pp, /*zero=*/true)));
+}
+BENCHMARK_CAPTURE(PlanPrototypes, dense_1024_to_768, 80, 0, 8)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(PlanPrototypes, moe_1024_to_768, 64, 256, 4)
+    ->Unit(benchmark::kMicrosecond);
+
+// 480 weights at 128 ranks, tp8 pp2 -> tp4 pp4: what plan_against_megatron.py
+// has Megatron-Core's planner plan.
+void Weights(benchmark::State& state, absl::string_view part) {
+  const auto model = PrototypeLayers(80, 0);
+  const World source = Staged(model, 128, 8, 2, /*zero=*/false);
+  const World target = Staged(model, 128, 4, 4, /*zero=*/false);
+  if (part == "World") return PlanAll(state, source, target);
+  const PlanInput input = *PlanInput::Create(source, target);
+  for (auto _ : state) {
+    if (part == "Input") {
+      benchmark::DoNotOptimize(
+          PlanInput::Create(source, target)->AgreementDigest());
+    } else {
+      benchmark::DoNotOptimize(
+          PlanForProcess(input, source.process(37).id)->sent_hash);
+    }
+  }
+}
+BENCHMARK_CAPTURE(Weights, Input, "Input")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Weights, Rank, "Rank")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Weights, World, "World")->Unit(benchmark::kMillisecond);
 
 void PlanWhole(benchmark::State& state) {
   const PlanInput input = MakeInput(Dense(), "dp16,tp8", "dp12,tp8");

@@ -16,6 +16,7 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
   };
   const int own = input.SourceRankOfTarget(target);
   TensorClasses classes(input, /*source_rank=*/-1, target);
+  Router router(input);
   classes.ForEachTensor([&](int tensor) {
     if (input.MasterOf(tensor) >= 0) return;
     const TensorClass& tensor_class = classes.Of(tensor);
@@ -25,7 +26,7 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
       cell(own) += part.region.num_elements() * item_bytes;
     }
     for (const Demand& demand : tensor_class.incoming) {
-      ForEachRouteOf(input, demand, tensor, [&](const Route& route) {
+      router.ForEachRouteOf(demand, tensor, [&](const Route& route) {
         cell(route.source_rank) += route.region.num_elements() * item_bytes;
       });
     }

@@ -136,17 +136,28 @@ uint64_t AdoptedCopies(const PlanInput& input, int target_rank, int tensor,
 }  // namespace
 
 Senders::Senders(const PlanInput& input, const HolderSet& holders, int tensor,
-                 int target_rank, int target_copy)
-    : holders_(holders) {
+                 int source_copy, int target_rank, int target_copy)
+    : holders_(holders), size_(1) {
+  if (holders.size() == 1) return;
+  placement_ = input.source()
+                   .layout()
+                   .held(input.SourceTensor(tensor), source_copy)
+                   .placement;
   const uint32_t member = input.target().process(target_rank).member;
+  member_ = member;
   for (int rank : input.source().RanksOfMember(member)) {
     if (holders.Contains(rank)) near_.push_back(rank);
+  }
+  if (num_candidates() == 1) return;
+  if (input.shares() != nullptr) {
+    group_ = &input.shares()->groups.at(key());
+    size_ = num_candidates();
+    return;
   }
   const PlanOptions& options = input.options();
   const int most = std::min(num_candidates(), options.max_senders);
   size_ = static_cast<int>(std::clamp<int64_t>(
       input.line_span(tensor).line_bytes / options.min_sender_bytes, 1, most));
-  if (num_candidates() == 1) return;
   // One after the other, so that all candidates serve equally many targets. If
   // all serve this one, the next target's order is turned by one.
   const int64_t turn = TurnOf(input, target_rank, tensor, target_copy);
@@ -199,7 +210,8 @@ void ForEachPartOf(const PlanInput& input, int target_rank, int tensor,
           input.SourceTensor(tensor), source_copy, box,
           [&](const vps::Piece& piece) {
             demand({piece.box, target_rank, source_copy, copy,
-                    Senders(input, piece.holders, tensor, target_rank, copy)});
+                    Senders(input, piece.holders, tensor, source_copy,
+                            target_rank, copy)});
           });
     }
   }
@@ -220,7 +232,8 @@ void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
          Lacking(needed, target_copy, HeldBefore(input, target_rank, tensor))) {
       const std::optional<Box> region = Intersect(box, own.global);
       if (!region.has_value()) continue;
-      const Senders senders(input, holders, tensor, target_rank, target_copy);
+      const Senders senders(input, holders, tensor, own.copy, target_rank,
+                            target_copy);
       if (senders.Contains(source_rank)) {
         visit({*region, target_rank, own.copy, target_copy, senders});
       }

@@ -16,25 +16,44 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "transition/plan/plan_input.h"
+#include "transition/plan/sender_shares.h"
 #include "vps/geometry/box.h"
 #include "vps/layout/holder_set.h"
 
 namespace dynatrain::transition {
 
-// Who sends a region to a target: of its holders in the target's member if
-// there are any, else of all its holders, as many as the options allow for the
-// tensor's line. Targets that ask the same holders start at different ones.
+// Who sends a region to a target. Candidates are its holders in the target's
+// member if there are any, else all its holders. Of them as many send as the
+// options allow for the tensor's line; targets that ask the same candidates
+// start at different ones. If the input has SenderShares, those say who sends,
+// and all candidates count as senders.
 class Senders {
  public:
-  // `target_copy` is the copy that the target is to hold.
+  // The holders of a piece of the source's copy; `target_copy` is the copy that
+  // the target is to hold.
   Senders(const PlanInput& input, const vps::HolderSet& holders, int tensor,
-          int target_rank, int target_copy);
+          int source_copy, int target_rank, int target_copy);
+
+  int num_candidates() const {
+    return near_.empty() ? holders_.size() : static_cast<int>(near_.size());
+  }
+  // The source rank of a candidate. REQUIRES: 0 <= index < num_candidates().
+  int candidate(int index) const {
+    return near_.empty() ? holders_.rank(index) : near_[index];
+  }
+  // What tells the candidates apart from other ones.
+  CandidatesKey key() const {
+    return {placement_, holders_.first(), near_.empty() ? -1 : member_};
+  }
+  // Their part of the input's shares; null if it has none or there is no
+  // choice. Lives as long as the input.
+  const SharedGroup* group() const { return group_; }
 
   int size() const { return size_; }
   // The source rank that sends part `index` of the line.
   // REQUIRES: 0 <= index < size().
   int rank(int index) const {
-    return Candidate((first_ + index) % num_candidates());
+    return candidate((first_ + index) % num_candidates());
   }
   // The index of a sender; nullopt if the rank is none.
   std::optional<int> IndexOf(int source_rank) const;
@@ -43,14 +62,10 @@ class Senders {
   }
 
  private:
-  int num_candidates() const {
-    return near_.empty() ? holders_.size() : static_cast<int>(near_.size());
-  }
-  int Candidate(int index) const {
-    return near_.empty() ? holders_.rank(index) : near_[index];
-  }
-
   vps::HolderSet holders_;
+  int placement_ = 0;
+  int64_t member_ = -1;
+  const SharedGroup* group_ = nullptr;
   absl::InlinedVector<int, 8> near_;  // ascending
   int first_ = 0;
   int size_ = 0;

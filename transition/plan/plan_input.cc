@@ -228,7 +228,8 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
                                             body->num_joining_processes++);
     }
   }
-  body->digest = DigestOf(source, target, options);
+  body->digest = body->digest_of_equal_parts =
+      DigestOf(source, target, options);
   body->source = std::move(source);
   body->target = std::move(target);
   body->options = options;
@@ -251,8 +252,9 @@ absl::StatusOr<PlanInput> PlanInput::WithRegenerated(
   if (weights.empty()) return *this;
   auto body = std::make_shared<Body>(*body_);
   body->masters.resize(num_tensors(), -1);
+  body->shares = nullptr;
   Fingerprinter digest;
-  digest.Append(body_->digest).Append("regenerated");
+  digest.Append(body_->digest_of_equal_parts).Append("regenerated");
   for (const auto& [weight, master] : weights) {
     for (int index : {weight, master}) {
       if (index >= 0 && index < num_tensors()) continue;
@@ -272,7 +274,21 @@ absl::StatusOr<PlanInput> PlanInput::WithRegenerated(
         absl::StrCat("regenerated: ", tensor(master).Id(),
                      " is a master and regenerated itself"));
   }
-  body->digest = digest.Finish();
+  body->digest = body->digest_of_equal_parts = digest.Finish();
+  return PlanInput(std::move(body));
+}
+
+PlanInput PlanInput::WithShares(
+    std::shared_ptr<const SenderShares> shares) const {
+  if (shares == body_->shares) return *this;
+  auto body = std::make_shared<Body>(*body_);
+  // Whether senders are balanced is agreed on; how follows from the rest.
+  body->digest = body->digest_of_equal_parts;
+  if (shares != nullptr) {
+    body->digest =
+        Fingerprinter().Append(body->digest).Append("shares").Finish();
+  }
+  body->shares = std::move(shares);
   return PlanInput(std::move(body));
 }
 

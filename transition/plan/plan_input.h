@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/fingerprint.h"
+#include "transition/plan/sender_shares.h"
 #include "transition/plan/world.h"
 #include "vps/model/tensor_spec.h"
 
@@ -64,6 +65,12 @@ class PlanInput {
   // tensor if it isn't there, a weight is there twice, or is a master itself.
   absl::StatusOr<PlanInput> WithRegenerated(
       absl::Span<const Regenerated> weights) const;
+
+  // The same, but that who sends what there is a choice of follows from
+  // `shares`; null: equal parts. They are not part of the digest of their own:
+  // they follow from the input. Dropped by WithRegenerated.
+  PlanInput WithShares(std::shared_ptr<const SenderShares> shares) const;
+  const SenderShares* shares() const { return body_->shares.get(); }
 
   const World& source() const { return body_->source; }
   const World& target() const { return body_->target; }
@@ -155,7 +162,9 @@ class PlanInput {
     int num_shared_classes = 0;
     std::vector<LineSpan> line_spans;
     std::vector<int> masters;  // empty: all tensors are moved
+    std::shared_ptr<const SenderShares> shares;
     Fingerprint digest;
+    Fingerprint digest_of_equal_parts;
   };
 
   explicit PlanInput(std::shared_ptr<const Body> body);

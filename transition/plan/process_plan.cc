@@ -58,7 +58,7 @@ class Builder {
  public:
   Builder(const PlanInput& input, uint64_t process_id, int source_rank,
           int target_rank)
-      : input_(input) {
+      : input_(input), router_(input) {
     plan_.process_id = process_id;
     plan_.source_rank = source_rank;
     plan_.target_rank = target_rank;
@@ -111,12 +111,12 @@ class Builder {
       plan_.local.push_back({RouteOf(part, tensor), part.adopted});
     }
     for (const Demand& demand : tensor_class.incoming) {
-      ForEachRouteOf(input_, demand, tensor, [&](const Route& route) {
+      router_.ForEachRouteOf(demand, tensor, [&](const Route& route) {
         Add(BoxOf(route, /*outgoing=*/false), /*outgoing=*/false, tensor);
       });
     }
     for (const Demand& demand : tensor_class.outgoing) {
-      ForEachRouteOf(input_, demand, tensor, [&](const Route& route) {
+      router_.ForEachRouteOf(demand, tensor, [&](const Route& route) {
         if (route.source_rank != plan_.source_rank) return;
         Add(BoxOf(route, /*outgoing=*/true), /*outgoing=*/true, tensor);
       });
@@ -156,9 +156,10 @@ class Builder {
   }
 
   void AddDemand(ClassDemand& c, int tensor) {
-    const int only = OnlyPartOf(input_, *c.demand, tensor);
+    const DemandPlace place = router_.PlaceOf(*c.demand, tensor);
+    const int only = OnlySender(*c.demand, place);
     if (only < 0) {
-      return ForEachRouteOf(input_, *c.demand, tensor, [&](const Route& route) {
+      return ForEachRouteAt(*c.demand, place, tensor, [&](const Route& route) {
         if (c.outgoing && route.source_rank != plan_.source_rank) return;
         Add(BoxOf(route, c.outgoing), c.outgoing, tensor);
       });
@@ -274,6 +275,7 @@ class Builder {
   }
 
   const PlanInput& input_;
+  Router router_;
   ProcessPlan plan_;
   int union_index_ = 0;
   std::vector<std::unique_ptr<ClassBoxes>> boxes_;  // by shared class

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "transition/plan/balance_senders.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -74,6 +75,7 @@ PairCase RandomPair(std::mt19937_64& random) {
   pair.ranks_per_member = Pick(random, 1, 4);
   pair.min_sender_bytes = Pick(random, 1, 64);
   pair.max_senders = Pick(random, 1, 8);
+  pair.balanced = Pick(random, 0, 1) == 1;
   return pair;
 }
 
@@ -88,9 +90,11 @@ PairCase PairOf(const PlanCase& plan_case) {
 absl::StatusOr<PlanInput> MakeInput(const PairCase& pair) {
   ASSIGN_OR_RETURN(World source, MakeWorld(pair, pair.source));
   ASSIGN_OR_RETURN(World target, MakeWorld(pair, pair.target));
-  return PlanInput::Create(std::move(source), std::move(target),
-                           {.min_sender_bytes = pair.min_sender_bytes,
-                            .max_senders = pair.max_senders});
+  ASSIGN_OR_RETURN(const PlanInput input,
+                   PlanInput::Create(std::move(source), std::move(target),
+                                     {.min_sender_bytes = pair.min_sender_bytes,
+                                      .max_senders = pair.max_senders}));
+  return pair.balanced ? BalanceSenders(input) : input;
 }
 
 PairCase Shrink(PairCase pair,
@@ -115,7 +119,7 @@ std::ostream& operator<<(std::ostream& out, const PairCase& pair) {
              << pair.target.layout << "ranks per member "
              << pair.ranks_per_member << ", min_sender_bytes "
              << pair.min_sender_bytes << ", max_senders " << pair.max_senders
-             << "\n";
+             << (pair.balanced ? ", balanced\n" : "\n");
 }
 
 }  // namespace dynatrain::transition

@@ -29,6 +29,7 @@ struct PairCase {
   int ranks_per_member = 1;  // the member of process id is id / this
   int64_t min_sender_bytes = 1;
   int max_senders = 1;
+  bool balanced = false;  // by BalanceSenders
 };
 
 // Any two layouts: two meshes, located, cut in blocks, flattened, copied and

@@ -1,14 +1,9 @@
 #include "transition/plan/routing.h"
 
-#include "transition/plan/stripe.h"
-
 namespace dynatrain::transition {
 
-int OnlyPartOf(const PlanInput& input, const Demand& demand, int tensor) {
-  if (demand.senders.size() == 1) return 0;
-  const LineSpan& span = input.line_span(tensor);
-  return OnlyPart(demand.region, {span.begin_bytes, span.end_bytes},
-                  Division::Equal(span.line_bytes, demand.senders.size()));
+int OnlySender(const Demand& demand, const DemandPlace& place) {
+  return OnlyPart(demand.region, place.bytes, place.division);
 }
 
 Route WholeRoute(const Demand& demand, int sender, int tensor) {
@@ -20,17 +15,29 @@ Route WholeRoute(const Demand& demand, int sender, int tensor) {
           .target_copy = demand.target_copy};
 }
 
-void ForEachRouteOf(const PlanInput& input, const Demand& demand, int tensor,
+void ForEachRouteAt(const Demand& demand, const DemandPlace& place, int tensor,
                     RouteVisitor visit) {
-  if (demand.senders.size() == 1) return visit(WholeRoute(demand, 0, tensor));
-  const LineSpan& span = input.line_span(tensor);
-  Stripe(demand.region, {span.begin_bytes, span.end_bytes},
-         Division::Equal(span.line_bytes, demand.senders.size()),
+  Stripe(demand.region, place.bytes, place.division,
          [&](const vps::Box& piece, int part) {
            Route route = WholeRoute(demand, part, tensor);
            route.region = piece;
            visit(route);
          });
+}
+
+DemandPlace Router::PlaceOf(const Demand& demand, int tensor) {
+  const SharedGroup* group = demand.senders.group();
+  if (group == nullptr) {
+    const LineSpan& span = input_.line_span(tensor);
+    return {{span.begin_bytes, span.end_bytes},
+            Division::Equal(span.line_bytes, demand.senders.size())};
+  }
+  int64_t& before = bytes_before_[{group->id, demand.target_rank}];
+  const int64_t begin = group->begin_of_target.at(demand.target_rank) + before;
+  const int64_t bytes =
+      demand.region.num_elements() * input_.tensor(tensor).item_bytes();
+  before += bytes;
+  return {{begin, begin + bytes}, Division::At(group->cuts)};
 }
 
 }  // namespace dynatrain::transition

@@ -26,7 +26,9 @@ int64_t CutIndex(vps::Interval bytes, const Division& division, int cut,
                  int64_t extent) {
   const int parts = division.parts();
   // In units of 1/parts byte: equal parts needn't meet at a byte.
-  const Wide at = Wide{division.cut(parts)} * cut - Wide{bytes.begin} * parts;
+  const Wide place = division.is_equal() ? Wide{division.cut(parts)} * cut
+                                         : Wide{division.cut(cut)} * parts;
+  const Wide at = place - Wide{bytes.begin} * parts;
   const Wide length = Wide{bytes.size()} * parts;
   if (at <= 0) return 0;
   if (at >= length) return extent;
@@ -40,6 +42,7 @@ int64_t CutIndex(vps::Interval bytes, const Division& division, int cut,
 }  // namespace
 
 int64_t Division::cut(int part) const {
+  if (!is_equal()) return cuts_[part];
   // Rounded up, so that PartAt is a division too.
   return static_cast<int64_t>((Wide{end_bytes_} * part + parts_ - 1) / parts_);
 }
@@ -47,6 +50,10 @@ int64_t Division::cut(int part) const {
 int Division::PartAt(int64_t byte) const {
   if (parts_ == 1 || byte <= 0) return 0;
   if (byte >= end_bytes_) return parts_ - 1;
+  if (!is_equal()) {
+    return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), byte) -
+                            cuts_.begin() - 1);
+  }
   constexpr int64_t kSmall = int64_t{1} << 52;
   if (byte < kSmall && parts_ < 1 << 10) {
     return static_cast<int>(byte * parts_ / end_bytes_);

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "vps/geometry/box.h"
 #include "vps/geometry/interval.h"
 
@@ -25,6 +26,14 @@ class Division {
     return Division(end_bytes, parts);
   }
 
+  // At `cuts`: ascending, the first is 0, the last is the end. A view.
+  static Division At(absl::Span<const int64_t> cuts) {
+    Division division(cuts.back(), static_cast<int>(cuts.size()) - 1);
+    division.cuts_ = cuts;
+    return division;
+  }
+
+  bool is_equal() const { return cuts_.empty(); }
   int parts() const { return parts_; }
   // REQUIRES: 0 <= part <= parts().
   int64_t cut(int part) const;
@@ -38,6 +47,7 @@ class Division {
 
   int64_t end_bytes_;
   int parts_;
+  absl::Span<const int64_t> cuts_;  // empty: equal parts
 };
 
 // The part that all of `bytes` lies in; -1 if it is cut. A region of one

@@ -1,0 +1,46 @@
+// Balance: the heaviest sender sends at most 1.05 times what it has to in the
+// best plan that moves the same bytes to the same ranks.
+//
+//   ASSIGN_OR_RETURN(PlanInput input, PlanInput::Create(source, target));
+//   input = BalanceSenders(input);    // last: all ranks do, or none
+//
+// Equal parts (stripe.h) need no look at other ranks and are mostly even. They
+// are not where some targets have a holder in their own member and others
+// haven't, where targets are no multiple of the holders, or where some holders
+// have other things to send. There the loads are solved exactly (min_max.h) on
+// groups of demands that the same ranks can serve.
+#ifndef TRANSITION_PLAN_BALANCE_SENDERS_H_
+#define TRANSITION_PLAN_BALANCE_SENDERS_H_
+
+#include <cstdint>
+
+#include "transition/plan/plan_input.h"
+
+namespace dynatrain::transition {
+
+struct BalanceOptions {
+  // Above so many ranks in either world, equal parts are kept: the whole plan
+  // is looked at once, in O(all demands).
+  int max_ranks = 1024;
+};
+
+struct SenderBalance {
+  // Of the heaviest sender, over all that it sends: with equal parts; in the
+  // best plan (a lower bound); as chosen, up to rounding to rows.
+  int64_t even_bytes = 0;
+  int64_t bound_bytes = 0;
+  int64_t chosen_bytes = 0;
+};
+
+// The input as it is if equal parts are within 1.05 of the bound or it is
+// beyond `options`, else one with SenderShares. Their pieces are kept as large
+// as PlanOptions asks: where that binds (one rank that joins a thousand
+// replicas), the heaviest sender is above the bound by a piece of
+// min_sender_bytes or by the target's bytes / max_senders.
+PlanInput BalanceSenders(const PlanInput& input,
+                         const BalanceOptions& options = {},
+                         SenderBalance* balance = nullptr);
+
+}  // namespace dynatrain::transition
+
+#endif  // TRANSITION_PLAN_BALANCE_SENDERS_H_
