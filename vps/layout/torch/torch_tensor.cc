@@ -127,8 +127,7 @@ absl::StatusOr<int64_t> EvenLocalElements(const TorchWorld& world,
           cut.num_blocks > 1 ? absl::StrCat(" in ", cut.num_blocks, " blocks")
                              : "",
           ", so ranks would flatten local tensors of different sizes; a "
-          "listing "
-          "of the job (docs/space.md) is a layout"));
+          "listing of the job (docs/space.md) is a layout"));
     }
     extent /= pieces;
   }
