@@ -1,7 +1,6 @@
 #include "transition/schedule/transfer_plan.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -90,38 +89,39 @@ absl::StatusOr<Moves> Replace(const Moves& moves,
   return moves.With(std::move(all));
 }
 
-// Those that share ranks or ports between nodes are done one after the other.
+// What a collective keeps busy: its ranks (inside a node a port is a rank) and,
+// numbered behind them, its ports between nodes.
+std::vector<int> PortsOf(const Collective& collective,
+                         const ClusterModel& cluster) {
+  std::vector<int> ports(collective.ranks.begin(), collective.ranks.end());
+  for (const Parcel& parcel : collective.schedule.parcels) {
+    if (cluster.LaneOf(parcel.sender, parcel.receiver) == Lane::kInside) {
+      continue;
+    }
+    for (const int rank : {parcel.sender, parcel.receiver}) {
+      ports.push_back(cluster.num_ranks() +
+                      cluster.PortOf(Lane::kBetween, rank));
+    }
+  }
+  return ports;
+}
+
+// Each begins when those before it are done at all of its ports.
 int64_t TimeOf(const std::vector<Collective>& collectives,
                const ClusterModel& cluster) {
-  // Ranks, then ports; inside a node a port is a rank.
-  std::vector<int> root(cluster.num_ranks() +
-                        cluster.num_ports(Lane::kBetween));
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](int member) {
-    while (root[member] != member) {
-      member = root[member] = root[root[member]];
-    }
-    return member;
-  };
-  const auto join = [&](int a, int b) { root[find(a)] = find(b); };
+  std::vector<int64_t> done(cluster.num_ranks() +
+                            cluster.num_ports(Lane::kBetween));
+  int64_t last = 0;
   for (const Collective& it : collectives) {
     if (!it.chosen()) continue;
-    for (const int rank : it.ranks) join(rank, it.ranks[0]);
-    for (const Parcel& parcel : it.schedule.parcels) {
-      if (cluster.LaneOf(parcel.sender, parcel.receiver) == Lane::kInside) {
-        continue;
-      }
-      for (const int rank : {parcel.sender, parcel.receiver}) {
-        join(cluster.num_ranks() + cluster.PortOf(Lane::kBetween, rank),
-             it.ranks[0]);
-      }
-    }
+    const std::vector<int> ports = PortsOf(it, cluster);
+    int64_t end = 0;
+    for (const int port : ports) end = std::max(end, done[port]);
+    end += it.costs.best().ns();
+    for (const int port : ports) done[port] = end;
+    last = std::max(last, end);
   }
-  std::vector<int64_t> ns(root.size());
-  for (const Collective& it : collectives) {
-    if (it.chosen()) ns[find(it.ranks[0])] += it.costs.best().ns();
-  }
-  return *std::max_element(ns.begin(), ns.end());
+  return last;
 }
 
 // Moves are as a plan has them: each from who has it to who needs it.

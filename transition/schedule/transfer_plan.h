@@ -42,8 +42,8 @@ struct TransferPlan {
   // Of all moves point to point, to compare with; equal to `rest` if no
   // collective was chosen.
   int64_t plain_ns = 0;
-  // Collectives that share no rank or NIC go beside each other, the rest after
-  // them; what overlaps in truth is not counted.
+  // Each collective begins when those before it are done at all its ranks and
+  // NICs, the rest after all of them; what overlaps more is not counted.
   int64_t ns = 0;
 
   // Of the lanes, then of the collectives: channel by channel.
