@@ -116,6 +116,9 @@ TEST(ListingCodecTest, RefusesNamingThePlace) {
        "regions[0].origin: "},
       {"\"origin\": [2, 0]", "\"strides\": [1], \"origin\": [2, 0]",
        "regions[0].strides: there are 1, not one per dim of the 2"},
+      {"\"local_shape\"", "\"buffer_offset\": 3, \"local_shape\"",
+       "rank 1: tensors[0] (w/param): buffer_offset: 3, and no buffer is "
+       "named"},
       {"\"rank\": 1}", "\"rank\": 1", "not JSON: parse error at line 9"},
       {"\"values\": [0, 6]", "\"values\": [[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]]",
        "nested too deep"},

@@ -70,6 +70,10 @@ absl::Status ValidateTensor(const ListedTensor& tensor) {
                                          tensor.local_shape, tensor.regions[i]),
                     absl::StrCat("regions[", i, "]"));
   }
+  if (tensor.buffer.empty() && tensor.buffer_offset != 0) {
+    return Invalid(absl::StrCat("buffer_offset: ", tensor.buffer_offset,
+                                ", and no buffer is named"));
+  }
   if (tensor.buffer_offset < 0 ||
       !CheckedAdd(tensor.buffer_offset, elements.value_or(0)).has_value()) {
     return Invalid(
