@@ -61,6 +61,34 @@ TEST(CheckTest, SaysNoMoreThanAPersonReads) {
   EXPECT_THAT(CheckPrograms({.ranks = {{}}}, {program}), SizeIs(32));
 }
 
+// The same comes twice through rank 1, for both copies of rank 2. Each turn of
+// the buffer has room for one.
+TEST(CheckTest, ABufferMayBeReservedAgain) {
+  const Piece piece = {0, *vps::Box::Whole({6})};
+  const Piece second = {0, piece.region, /*copy=*/1};
+  Claims claims = {.item_bytes = {1}, .ranks = std::vector<RankClaims>(3)};
+  claims.ranks[0].source = {piece};
+  claims.ranks[2].target = {piece, second};
+  std::vector<Operation> relay;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (const Operation& it :
+         {Reserve(3, 6), Join(), ReceiveStaged(0, {piece}, 6, 3, 1, 1),
+          SendStaged(2, {piece}, 6, 3, 1, 1), Join(), Release(3, 6)}) {
+      relay.push_back(it);
+    }
+  }
+  EXPECT_THAT(CheckPrograms(
+                  claims, {{.rank = 0,
+                            .operations = {Send(1, {piece}, 6, 1, 1),
+                                           Send(1, {piece}, 6, 1, 1)}},
+                           {.rank = 1, .operations = relay},
+                           {.rank = 2,
+                            .operations = {Allocate({piece, second}, 12),
+                                           Join(), Receive(1, {piece}, 6, 1, 1),
+                                           Receive(1, {second}, 6, 1, 1)}}}),
+              IsEmpty());
+}
+
 // Under the sanitizers a sum that overflows ends the test.
 TEST(CheckTest, SumsOfHugeRegionsDontOverflow) {
   const Claims claims = {.item_bytes = {1}, .ranks = {{}}};

@@ -652,6 +652,19 @@ std::vector<Mutation> RelayMutations() {
       {"a buffer that nobody reserved",
        {V::kNotAllocated},
        [](Mutant& m) { m.at(m.Pick(IsStaged)).buffer = 8; }},
+      {"hand on from a buffer that nobody reserved",
+       {V::kNotAllocated},
+       [](Mutant& m) { m.at(m.Pick(IsHandedOn)).buffer = 8; }},
+      {"a buffer that is released before it is handed on",
+       {V::kReleased},
+       [](Mutant& m) {
+         const Place release = m.PickOf(1, [](const Operation& it) {
+           return it.kind == Kind::kRelease && it.buffer == kHandBuffer;
+         });
+         const Place hand = m.Pick(IsHandedOn);
+         m.Move(release, hand.operation);
+         m.Insert(1, hand.operation, Join());  // it has come by then
+       }},
       {"a buffer that is released too early",
        {V::kReleased},
        [](Mutant& m) {
@@ -689,7 +702,7 @@ TEST(MutationTest, AllAreCaught) {
   for (auto& more : {OrderMutations(), MemoryMutations(), RelayMutations()}) {
     mutations.insert(mutations.end(), more.begin(), more.end());
   }
-  EXPECT_EQ(mutations.size(), 82);  // as many as check/README.md lists
+  EXPECT_EQ(mutations.size(), 84);  // as many as check/README.md lists
   for (const Mutation& mutation : mutations) {
     for (int i = 0; i < 50; ++i) {
       SCOPED_TRACE(mutation.name);
