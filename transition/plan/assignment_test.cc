@@ -47,6 +47,12 @@ TEST(Assignment, FindsWhatGreedyMisses) {
   EXPECT_EQ(AssignmentBound(2, worth), 18);
 }
 
+TEST(Assignment, GreedyTakesTheFirstOfEqualPairs) {
+  EXPECT_THAT(GreedyAssignment(2, OfBytes({5, 5,  //
+                                           5, 0})),
+              ElementsAre(0, 1));
+}
+
 TEST(Assignment, OfNothingIsEmpty) {
   EXPECT_THAT(BestAssignment(0, {}), IsEmpty());
   EXPECT_THAT(GreedyAssignment(0, {}), IsEmpty());

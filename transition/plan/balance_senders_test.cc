@@ -15,6 +15,7 @@
 #include "transition/plan/byte_matrix.h"
 #include "transition/plan/demand.h"
 #include "transition/plan/min_max_oracle.h"
+#include "transition/plan/process_plan.h"
 #include "transition/plan/random_pair.h"
 #include "transition/plan/tensor_classes.h"
 #include "transition/plan/world_for_test.h"
@@ -197,6 +198,63 @@ TEST(BalanceSenders, LeavesLargeWorldsAndEvenPlansAsTheyAre) {
       three, WorldForTest("rep5", model, {10, 20, 30, 31, 41}));
   EXPECT_NE(BalanceSenders(uneven).shares(), nullptr);
   EXPECT_EQ(BalanceSenders(uneven, {.max_ranks = 4}).shares(), nullptr);
+  const PlanInput from_four =
+      *PlanInput::Create(WorldForTest("rep4", model, {10, 20, 30, 40}),
+                         WorldForTest("rep3", model, {41, 51, 61}));
+  EXPECT_NE(BalanceSenders(from_four).shares(), nullptr);
+  EXPECT_EQ(BalanceSenders(from_four, {.max_ranks = 3}).shares(), nullptr);
+}
+
+// Equal parts would have the rank that must serve its own member, the last,
+// send half of what another target lacks. Seven others could each send 3/7, but
+// then a target had three senders or four.
+TEST(BalanceSenders, KeepsPiecesAsLargeAsTheOptionsAsk) {
+  const vps::Manifest model =
+      *vps::Manifest::Create({TensorForTest("w", {1 << 20, 4}, {})});
+  const PlanInput input = *PlanInput::Create(
+      WorldForTest("rep8", model, {10, 20, 30, 40, 50, 60, 70, 80}),
+      WorldForTest("rep4", model, {91, 101, 81, 111}), {.max_senders = 2});
+  const PlanInput balanced = BalanceSenders(input);
+  ASSERT_NE(balanced.shares(), nullptr);
+  for (const Process& process : balanced.target().processes()) {
+    const ProcessPlan plan = *PlanForProcess(balanced, process.id);
+    int senders = 0;
+    for (const PeerExchange& it : plan.peers) {
+      senders += !it.receive.empty();
+    }
+    EXPECT_EQ(senders, process.id == 81 ? 1 : 2);
+  }
+}
+
+// What isn't worth a second sender goes to the one that has least to send.
+TEST(BalanceSenders, GivesASmallGroupToTheIdlest) {
+  const vps::Manifest model =
+      *vps::Manifest::Create({TensorForTest("w", {64, 4}, {})});
+  const PlanInput input = *PlanInput::Create(
+      WorldForTest("rep2", model, {10, 20}),
+      WorldForTest("rep3", model, {41, 11, 51}));  // 11 is served by 10
+  SenderBalance balance;
+  const PlanInput balanced = BalanceSenders(input, {}, &balance);
+  const int64_t whole = input.tensor(0).num_bytes();
+  EXPECT_EQ(balance.even_bytes, 3 * whole);
+  EXPECT_EQ(balance.bound_bytes, 3 * whole / 2);
+  EXPECT_EQ(balance.chosen_bytes, 2 * whole);
+  EXPECT_EQ(ComputeByteMatrix(balanced).max_sent_bytes, 2 * whole);
+}
+
+// Weights that are made anew are sent by nobody.
+TEST(BalanceSenders, CountsOnlyWhatIsSent) {
+  const vps::Manifest model =
+      *vps::Manifest::Create({TensorForTest("a", {3 << 20, 4}, {}),
+                              TensorForTest("b", {3 << 20, 4}, {})});
+  const PlanInput input =
+      *PlanInput::Create(WorldForTest("rep3", model, {10, 20, 30}),
+                         WorldForTest("rep6", model, {10, 20, 30, 31, 41, 51}))
+           ->WithRegenerated({{{.weight = 0, .master = 1}}});
+  SenderBalance balance;
+  const PlanInput balanced = BalanceSenders(input, {}, &balance);
+  EXPECT_EQ(balance.bound_bytes, input.tensor(1).num_bytes());
+  EXPECT_EQ(ComputeByteMatrix(balanced).max_sent_bytes, balance.bound_bytes);
 }
 
 }  // namespace

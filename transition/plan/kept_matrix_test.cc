@@ -18,13 +18,20 @@ TEST(KeptMatrix, IsTheOverlapOfWhatTwoRanksHold) {
   const vps::Manifest model =
       *vps::Manifest::Create({TensorForTest("norm", {4}, {}),
                               TensorForTest("w", {12, 1}, {{"dp", 0}})});
-  const KeptMatrix kept = ComputeKeptMatrix(
+  const PlanInput input =
       *PlanInput::Create(WorldForTest("dp2", model, {10, 20}),
-                         WorldForTest("dp3", model, {10, 20, 30})));
+                         WorldForTest("dp3", model, {10, 20, 30}));
   // norm is 16 bytes; of w a source rank has rows 0..5 or 6..11, a target rank
   // 0..3, 4..7 or 8..11.
-  EXPECT_EQ(kept.bytes, (std::vector<int64_t>{16 + 16, 16 + 8, 16,  //
-                                              16, 16 + 8, 16 + 16}));
+  EXPECT_EQ(ComputeKeptMatrix(input).bytes,
+            (std::vector<int64_t>{16 + 16, 16 + 8, 16,  //
+                                  16, 16 + 8, 16 + 16}));
+  // If norm is made anew, it is no reason to stay.
+  EXPECT_EQ(
+      ComputeKeptMatrix(*input.WithRegenerated({{{.weight = 0, .master = 1}}}))
+          .bytes,
+      (std::vector<int64_t>{16, 8, 0,  //
+                            0, 8, 16}));
 }
 
 TEST(KeptMatrix, OfTheFirstStartIsEmpty) {

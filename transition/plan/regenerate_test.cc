@@ -9,15 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/plan/byte_matrix.h"
 #include "transition/plan/cover.h"
 #include "transition/plan/process_plan.h"
+#include "transition/plan/world_for_test.h"
+#include "vps/layout/manifest.h"
 #include "vps/layout/megatron/megatron_layout.h"
 #include "vps/layout/megatron/random_job.h"
 #include "vps/model/presets.h"
+#include "vps/model/tensor_spec.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -185,6 +189,47 @@ TEST(Regenerate, GathersNothingWithoutTheDistributedOptimizer) {
   const Regeneration chosen = ChooseRegenerated(input, Exact());
   EXPECT_GT(chosen.moved_bytes, 0);
   EXPECT_EQ(chosen.gathered_bytes, 0);
+}
+
+// Rows that only the target's vocabulary has are zeros, not moved.
+TEST(Regenerate, DoesNotCountPaddingAsMoved) {
+  const PlanInput input = *PlanInput::Create(
+      Job(Tiny(), {.ranks = {.world = 4}}),
+      Job(Tiny(), {.ranks = {.world = 4, .tp = 4}}, "bf16-mixed", Joiner));
+  ASSERT_TRUE(input.PaddingDiffers(*input.target().layout().Find(
+      "embedding.word_embeddings.weight", "param")));
+  int64_t moved = 0;
+  for (const WeightChoice& it : ChooseRegenerated(input, Exact()).choices) {
+    moved += it.moved_bytes;
+  }
+  int64_t expected = 0;
+  for (const auto& [id, bytes] : MovedByTensor(input)) {
+    if (absl::EndsWith(id, "/param")) expected += bytes;
+  }
+  EXPECT_EQ(moved, expected);
+}
+
+// Two weights that lie alike; the master of one is whole on each rank, that of
+// the other is shared.
+TEST(Regenerate, WeighsEachKindOfMaster) {
+  const auto tensor = [](const char* name, const char* state, vps::Dtype dtype,
+                         vps::Sharding sharding) {
+    return vps::ManifestTensor{
+        *vps::TensorSpec::Create(name, state, dtype, {8, 4}),
+        std::move(sharding)};
+  };
+  const vps::Manifest model = *vps::Manifest::Create(
+      {tensor("a", "param", vps::Dtype::kBfloat16, {}),
+       tensor("a", "main", vps::Dtype::kFloat32, {{"dp", 0}}),
+       tensor("b", "param", vps::Dtype::kBfloat16, {}),
+       tensor("b", "main", vps::Dtype::kFloat32, {})});
+  const Regeneration chosen = ChooseRegenerated(
+      *PlanInput::Create(WorldForTest("dp2", model, {10, 20}),
+                         WorldForTest("dp2", model, {30, 40})),
+      Exact());
+  EXPECT_EQ(chosen.weights.size(), 2);
+  EXPECT_EQ(chosen.moved_bytes, 2 * 2 * 64);
+  EXPECT_EQ(chosen.gathered_bytes, 2 * 32);  // half of a, on both ranks
 }
 
 TEST(Regenerate, OfAShippedModelChoosesWhereAJobMovesAway) {

@@ -89,6 +89,25 @@ TEST(Relabel, MovesWholeMembers) {
   EXPECT_TRUE(found.members_whole);
 }
 
+// 12 has what rank 0 needs; 10 and 11 have nothing, so 11 keeps its rank.
+TEST(Relabel, LeavesAProcessWhereItIsIfBytesAreEqual) {
+  const Relabeling found =
+      *Relabel(Input("dp3", {12, 90, 91}, "dp3", {10, 11, 12}), {});
+  EXPECT_THAT(Ids(found.target), ElementsAre(12, 11, 10));
+  EXPECT_EQ(found.changed_ranks, 2);
+}
+
+// Ranks 4..7 are torn apart for their bytes. 11 and 21 have what ranks 0 and 1
+// need; 10 and 20 have nothing and can't keep their ranks, but their members.
+TEST(Relabel, LeavesAProcessOnItsMemberIfBytesAreEqual) {
+  const Relabeling found =
+      *Relabel(Input("dp8", {11, 21, 90, 91, 30, 40, 31, 41}, "dp8",
+                     {10, 20, 21, 11, 30, 31, 40, 41}),
+               {});
+  EXPECT_FALSE(found.members_whole);
+  EXPECT_THAT(Ids(found.target), ElementsAre(11, 21, 20, 10, 30, 40, 31, 41));
+}
+
 TEST(Relabel, OfTheFirstStartChangesNothing) {
   const PlanInput input =
       *PlanInput::Create(World(), WorldForTest("dp2", Model(), {20, 10}));
