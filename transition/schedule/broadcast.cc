@@ -167,12 +167,7 @@ Schedule Windows(const Chains& chains) {
     }
   }
   Schedule schedule;
-  for (const std::vector<Parcel>& window : windows) {
-    schedule.window_begins.push_back(
-        static_cast<int64_t>(schedule.parcels.size()));
-    schedule.parcels.insert(schedule.parcels.end(), window.begin(),
-                            window.end());
-  }
+  for (const std::vector<Parcel>& window : windows) schedule.AddWindow(window);
   return schedule;
 }
 

@@ -53,12 +53,7 @@ Schedule OneParcelEach(const Moves& moves, std::vector<Move> made,
     last->bytes += moves.BytesOf(move.piece);
   }
   Schedule schedule;
-  for (const auto& [number, window] : windows) {
-    schedule.window_begins.push_back(
-        static_cast<int64_t>(schedule.parcels.size()));
-    schedule.parcels.insert(schedule.parcels.end(), window.begin(),
-                            window.end());
-  }
+  for (const auto& [number, window] : windows) schedule.AddWindow(window);
   return schedule;
 }
 

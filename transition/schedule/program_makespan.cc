@@ -24,12 +24,7 @@ int64_t ProgramMakespan(absl::Span<const Program> programs) {
   int64_t makespan = 0;
   for (const auto& [channel, windows] : channels) {
     Schedule schedule;
-    for (const auto& [number, window] : windows) {
-      schedule.window_begins.push_back(
-          static_cast<int64_t>(schedule.parcels.size()));
-      schedule.parcels.insert(schedule.parcels.end(), window.begin(),
-                              window.end());
-    }
+    for (const auto& [number, window] : windows) schedule.AddWindow(window);
     makespan += WindowedMakespan(
         schedule, PortMap::Own(static_cast<int>(programs.size())));
   }

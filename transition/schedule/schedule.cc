@@ -24,6 +24,11 @@ absl::Span<const Parcel> Schedule::window(int window) const {
   return absl::MakeConstSpan(parcels).subspan(begin, end - begin);
 }
 
+void Schedule::AddWindow(absl::Span<const Parcel> window) {
+  window_begins.push_back(static_cast<int64_t>(parcels.size()));
+  parcels.insert(parcels.end(), window.begin(), window.end());
+}
+
 Fingerprint Schedule::Digest() const {
   Fingerprinter digest;
   digest.Append("schedule").Append(parcels.size());

@@ -54,6 +54,8 @@ struct Schedule {
   int num_windows() const { return static_cast<int>(window_begins.size()); }
   // REQUIRES: 0 <= window < num_windows().
   absl::Span<const Parcel> window(int window) const;
+  // Behind all there are. REQUIRES: not empty.
+  void AddWindow(absl::Span<const Parcel> window);
 
   // Over all of it.
   Fingerprint Digest() const;
