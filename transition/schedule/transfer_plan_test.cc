@@ -120,6 +120,25 @@ TEST(TransferPlanTest, CollectivesWaitForTheNicTheyShare) {
   }
 }
 
+// Two broadcasts that meet in nothing but the NIC by which the last ranks of
+// both, 12 and 13, receive.
+TEST(TransferPlanTest, CollectivesWaitForTheNicThatReceives) {
+  constexpr int64_t kBytes = 1 << 28;
+  std::vector<Move> all;
+  for (const int rank : {2, 4, 12}) {
+    all.push_back({0, rank, {0, *Box::Create({0}, {kBytes})}});
+  }
+  for (const int rank : {8, 10, 13}) {
+    all.push_back({6, rank, {0, *Box::Create({kBytes}, {kBytes})}});
+  }
+  const ClusterModel cluster = Nodes(7, 2, 1);
+  const TransferPlan plan =
+      *PlanTransfer(*Moves::Create(14, {1}, all), cluster);
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kBroadcast), 2) << plan.DebugString();
+  EXPECT_GE(plan.ns,
+            2 * TransferNs(kBytes, cluster.figures().nic_bytes_per_second));
+}
+
 // Over the network each node gets the bytes once.
 TEST(TransferPlanTest, ANodeIsEnteredOnce) {
   const Moves moves = SameToAll(12, {4, 5, 6, 7, 8, 9, 10, 11}, 1 << 20);
@@ -182,6 +201,36 @@ TEST(TransferPlanTest, OneToManyGoesByNodeWherePiecesAreSmall) {
   }
 }
 
+// From rank 3 of a node to all ranks of others: by those on its rail.
+TEST(TransferPlanTest, NodesAreEnteredOnTheSameRail) {
+  std::vector<Move> all;
+  for (int rank = 8; rank < 128; ++rank) {
+    all.push_back({3, rank, {0, *Box::Create({rank * int64_t{4096}}, {4096})}});
+  }
+  const ClusterModel cluster = Nodes(16, 8);
+  const TransferPlan plan =
+      *PlanTransfer(*Moves::Create(128, {1}, all), cluster, Any());
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kScatter), 1) << plan.DebugString();
+  for (const Move& move : plan.moves.all()) {
+    if (cluster.LaneOf(move.sender, move.receiver) == Lane::kInside) continue;
+    EXPECT_EQ(move.receiver % 8, 3);
+  }
+}
+
+// Who gets something of its own in a scatter and the same as others in a
+// broadcast gets each once.
+TEST(TransferPlanTest, WhatIsBroadcastIsNotScattered) {
+  const Moves small = OneAndMany(/*scatter=*/true, 4096);
+  std::vector<Move> all(small.all().begin(), small.all().end());
+  const Box large = *Box::Create({1 << 30}, {1 << 26});
+  for (const int rank : {8, 16, 24, 32}) all.push_back({0, rank, {0, large}});
+  const Moves moves = *Moves::Create(128, {1}, all);
+  const TransferPlan plan = *PlanTransfer(moves, Nodes(16, 8), Any());
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kBroadcast), 1) << plan.DebugString();
+  EXPECT_EQ(Chosen(plan, CollectiveKind::kScatter), 1) << plan.DebugString();
+  EXPECT_THAT(Check(moves, plan), IsEmpty());
+}
+
 // Two ranks of a node get the same, and each of them twice: four times in one
 // buffer.
 TEST(TransferPlanTest, TheSameForSeveralIsHandedOutSeveralTimes) {
@@ -223,6 +272,18 @@ TEST(TransferPlanTest, AllToAllGoesByNodeWhereMessagesAreSmall) {
       0);
 }
 
+// One pair of ranks with a tenth more is enough.
+TEST(TransferPlanTest, AnUnevenExchangeIsNoAllToAll) {
+  const Moves even = EachToEach(64, 256);
+  std::vector<Move> all(even.all().begin(), even.all().end());
+  all.push_back({0, 63, {0, *Box::Create({64 * 64 * 256}, {26})}});
+  const Moves moves = *Moves::Create(64, {1}, all);
+  const TransferPlan plan = *PlanTransfer(moves, Nodes(8, 8), Any());
+  for (const Collective& it : plan.collectives) {
+    EXPECT_NE(it.kind, CollectiveKind::kAllToAll);
+  }
+}
+
 TEST(TransferPlanTest, StagingMemoryIsBounded) {
   TransferOptions options = Any();
   options.collectives.max_staging_bytes = 1000;
@@ -251,6 +312,12 @@ TEST(TransferPlanTest, NoRankIsInTooManyCollectives) {
   const TransferPlan plan = *PlanTransfer(moves, Nodes(11, 1), Any());
   EXPECT_EQ(plan.collectives.size(), 45);
   EXPECT_EQ(Chosen(plan, CollectiveKind::kBroadcast), 24);
+  std::vector<int64_t> done, left;
+  for (const Collective& it : plan.collectives) {
+    (it.chosen() ? done : left).push_back(it.bytes);
+  }
+  EXPECT_GT(*std::min_element(done.begin(), done.end()),
+            *std::max_element(left.begin(), left.end()));
   EXPECT_THAT(plan.DebugString(), HasSubstr("is in 24 that save more"));
   EXPECT_THAT(Check(moves, plan), IsEmpty());
 }
