@@ -1,12 +1,13 @@
 #include "transition/stage/stage_testutil.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
+#include "transition/check/check.h"
 #include "transition/check/plan_claims.h"
 #include "transition/plan/random_case.h"
 #include "transition/plan/random_pair.h"
-#include "transition/schedule/choose_schedule.h"
 #include "transition/schedule/plan_moves.h"
 #include "transition/stage/staged_programs.h"
 
@@ -36,6 +37,25 @@ StageCase RandomStageCase(int i, std::mt19937_64& random,
   }
 }
 
+int NumCases(int in_short, int in_long) {
+  return std::getenv("DYNATRAIN_LONG") == nullptr ? in_short : in_long;
+}
+
+std::vector<std::vector<Schedule>> SchedulesOf(const StagePlan& plan,
+                                               const ClusterModel& cluster,
+                                               const ScheduleOptions& options) {
+  std::vector<std::vector<Schedule>> schedules;
+  for (const Stage& stage : plan.stages) {
+    schedules.emplace_back();
+    const ScheduleChoice choice =
+        *ChooseSchedule(stage.moves.ToTraffic(), cluster, options);
+    for (const LaneChoice& lane : choice.lanes) {
+      schedules.back().push_back(lane.schedule);
+    }
+  }
+  return schedules;
+}
+
 std::vector<Program> RandomPrograms(const StageCase& it, const StagePlan& plan,
                                     std::mt19937_64& random) {
   const int ranks_per_node = 1 + static_cast<int>(random() % 5);
@@ -51,16 +71,8 @@ std::vector<Program> RandomPrograms(const StageCase& it, const StagePlan& plan,
           random() % 2 == 0 ? Execution::kOrdered : Execution::kGrouped,
       .list = {.unit_bytes = 4096 << (random() % 10)},
       .max_window_bytes = int64_t{1} << (22 + random() % 6)};
-  std::vector<std::vector<Schedule>> schedules;
-  for (const Stage& stage : plan.stages) {
-    schedules.emplace_back();
-    const ScheduleChoice choice =
-        *ChooseSchedule(stage.moves.ToTraffic(), cluster, options);
-    for (const LaneChoice& lane : choice.lanes) {
-      schedules.back().push_back(lane.schedule);
-    }
-  }
-  return MakeStagedPrograms(plan, schedules, it.input.AgreementDigest());
+  return MakeStagedPrograms(plan, SchedulesOf(plan, cluster, options),
+                            it.input.AgreementDigest());
 }
 
 Claims ClaimsWith(const StageCase& it, const std::vector<int64_t>& limits) {
@@ -85,6 +97,12 @@ std::vector<int64_t> TightLimits(const StagePlan& plan) {
                      plan.options.budget_bytes);
   }
   return limits;
+}
+
+Violations CheckStages(const StageCase& it, const StagePlan& plan,
+                       std::mt19937_64& random) {
+  return CheckPrograms(ClaimsWith(it, PeaksOf(plan)),
+                       RandomPrograms(it, plan, random));
 }
 
 }  // namespace dynatrain::transition

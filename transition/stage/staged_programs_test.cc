@@ -16,6 +16,7 @@
 #include "transition/schedule/choose_schedule.h"
 #include "transition/schedule/moves.h"
 #include "transition/stage/stage_plan.h"
+#include "transition/stage/stage_testutil.h"
 #include "transition/stage/world_memory.h"
 #include "vps/geometry/box.h"
 
@@ -58,17 +59,9 @@ Subject MakeSubject(std::mt19937_64& random) {
                                                     : Execution::kGrouped,
                                    .list = {.unit_bytes = kMiB},
                                    .max_window_bytes = 8 * kMiB};
-  std::vector<std::vector<Schedule>> schedules;
-  for (const Stage& stage : plan.stages) {
-    schedules.emplace_back();
-    const ScheduleChoice choice =
-        *ChooseSchedule(stage.moves.ToTraffic(), cluster, options);
-    for (const LaneChoice& lane : choice.lanes) {
-      schedules.back().push_back(lane.schedule);
-    }
-  }
   Subject subject = {.claims = {.item_bytes = item_bytes},
-                     .programs = MakeStagedPrograms(plan, schedules, {})};
+                     .programs = MakeStagedPrograms(
+                         plan, SchedulesOf(plan, cluster, options), {})};
   for (int rank = 0; rank < 2; ++rank) {
     subject.claims.ranks.push_back(
         {.source = memory[rank].source,

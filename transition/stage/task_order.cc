@@ -106,8 +106,8 @@ class Exact {
       std::vector<std::vector<int64_t>>(num_sets_);
 };
 
-// The task next that leaves most room while it runs, then after it; among
-// equal ones the first.
+// The task next that leaves most room while it runs; among equal ones the
+// first.
 std::vector<int> GreedyOrder(const OrderProblem& problem,
                              absl::Span<const int64_t> allowed_bytes) {
   TaskReplay replay(problem);

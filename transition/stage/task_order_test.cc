@@ -115,6 +115,20 @@ TEST(TaskOrderTest, IsTheBestOfAllOrders) {
   }
 }
 
+// A swap among tasks that do nothing, too many to try all orders.
+TEST(TaskOrderTest, BeyondTheExactRoomDecidesAndProofsAreByBoundsAlone) {
+  OrderProblem swap = Swap();
+  swap.tasks.resize(kMaxExactTasks + 1);
+  // As given, a goes first: 4 bytes too many.
+  const TaskOrder wide = BestOrder(swap, {14, 10});
+  EXPECT_EQ(wide.excess_bytes, 0);
+  EXPECT_TRUE(wide.proved);
+  // No order does with less than 4, but neither begin nor end show it.
+  const TaskOrder narrow = BestOrder(swap, {10, 10});
+  EXPECT_EQ(narrow.excess_bytes, 4);
+  EXPECT_FALSE(narrow.proved);
+}
+
 // Beyond exact sizes: a permutation, its excess is told truly, never worse than
 // the given order.
 TEST(TaskOrderTest, BeyondTheExactItIsAnHonestOrder) {
