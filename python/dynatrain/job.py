@@ -8,6 +8,7 @@ thread waits. With `generations()` the main thread trains instead.
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import os
 import queue
 import sys
@@ -44,6 +45,8 @@ def connect() -> Runtime:
 
 def open_job(program: Program) -> Job:
     """Connects to the agent; REQUIRES: no process group exists yet."""
+    if not faulthandler.is_enabled():
+        faulthandler.enable()  # a rank that dies of a signal says where it was
     choose_interface()
     worlds.install()
     return Job(program, connect())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -68,6 +70,18 @@ def worst_difference(
     losses: dict[int, float], static: dict[int, float], last: int
 ) -> float:
     return max(abs(losses[s] / static[s] - 1) for s in range(1, last + 1))
+
+
+def test_a_rank_that_dies_of_a_signal_says_where_it_was(tmp_path: pathlib.Path) -> None:
+    with Driver(tmp_path, [*SMALL, "--steps", "100000"]) as job:
+        job.start([0])
+        job.transition("dp1,tp1", [0])
+        job.wait_step(2)
+        os.kill(job.pids()[0, 0], signal.SIGSEGV)
+        assert job.exit_code(0) == 128 + signal.SIGSEGV
+        log = job.pods[0].log.read_text()
+    assert "Fatal Python error: Segmentation fault" in log
+    assert "in _live_through" in log, log[-2000:]  # the thread that trains
 
 
 def test_sixty_steps_with_four_transitions_follow_the_static_run(
