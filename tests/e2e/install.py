@@ -13,6 +13,7 @@ from kube import ROOT, Cluster
 
 T = TypeVar("T")
 SETUP = ROOT / "tools" / "setup"
+IMAGES = ROOT / "build" / "images"
 NAMESPACE = "dynatrain-system"
 
 
@@ -29,9 +30,8 @@ def everything(name: str, nodes: int = 3) -> Cluster:
 
 def build_images() -> pathlib.Path:
     """Builds operator, agent and python-base; returns the folder with the .tar files and values.yaml."""
-    out = ROOT / "build" / "images"
-    subprocess.run([ROOT / "tools" / "images" / "build", str(out)], check=True)
-    return out
+    subprocess.run([ROOT / "tools" / "images" / "build", str(IMAGES)], check=True)
+    return IMAGES
 
 
 def load(cluster: Cluster, images: pathlib.Path) -> None:
