@@ -28,7 +28,7 @@ TestWorld Renumbered(TestWorld world, uint64_t generation) {
 }
 
 TEST(TransitionTest, FiftyRandomPairsThereAndBack) {
-  const int pairs = std::getenv("DYNATRAIN_LONG") != nullptr ? 1000 : 50;
+  const int pairs = std::getenv("DYNATRAIN_LONG") != nullptr ? 400 : 50;
   std::mt19937_64 random = TestRandom(1);
   TestJob job(kProcesses);
   uint64_t generation = 0;
