@@ -15,6 +15,7 @@ TEST(LayoutTextTest, EntriesComeInAnyOrder) {
   EXPECT_EQ(text.Get("tp"), 8);
   EXPECT_EQ(text.Get("ep"), std::nullopt);
   EXPECT_EQ(text.world_size(), 64);
+  EXPECT_EQ(text.With("cp", 2).With("ep", 2).world_size(), 128);
   EXPECT_EQ(text.ToString(), "dp4,tp8,pp2,zero0");
   EXPECT_EQ(text.With("tp", 4).With("ep", 2).ToString(),
             "dp4,tp4,pp2,zero0,ep2");

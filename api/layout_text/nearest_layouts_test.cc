@@ -37,6 +37,16 @@ TEST(NearestLayoutsTest, TheAxisThatHasToChangeLeast) {
               ElementsAre("tp8,pp4,dp4", "tp4,pp4,dp4"));
 }
 
+// Another tp would do, but dp has less far to go.
+TEST(NearestLayoutsTest, OfSeveralAxesTheOneThatChangesLeast) {
+  EXPECT_THAT(Nearest("tp8,dp7", 80,
+                      [](const LayoutText& it) {
+                        return Number(it, "tp") * Number(it, "dp") == 64 ||
+                               it == *LayoutText::Parse("tp16,dp7");
+                      }),
+              ElementsAre("tp8,dp8"));
+}
+
 TEST(NearestLayoutsTest, UnevenStagesComeFirst) {
   EXPECT_THAT(Nearest("tp4,pp8,dp4", 94,
                       [](const LayoutText& it) {
