@@ -43,6 +43,17 @@ TEST(BestNodesTest, NodesThatTheJobIsOnGoBeforeOthersThatKeepAsMuch) {
   EXPECT_THAT(BestNodes(input, {4, 1, 5, 3}, 1, 6)->nodes, ElementsAre(1, 3));
 }
 
+// Each node holds all of it: any order keeps as much.
+TEST(BestNodesTest, OfEqualOrdersRunsStayWhereTheyAre) {
+  const PlanInput input =
+      *MakeInput(PlanCase{.axes = {"rep"},
+                          .tensors = {{.shape = {8}}},
+                          .source = {.sizes = {4}, .ids = {1, 2, 3, 4}},
+                          .target = {.sizes = {4}, .ids = {4, 3, 2, 1}}});
+  EXPECT_THAT(BestNodes(input, {3, 1, 0, 2}, 1, 4)->nodes,
+              ElementsAre(0, 1, 2, 3));
+}
+
 TEST(BestNodesTest, TooFewNodesAreRefused) {
   EXPECT_THAT(
       std::string(BestNodes(Quarters({1, 2}), {0}, 1, 1).status().message()),

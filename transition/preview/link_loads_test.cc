@@ -29,6 +29,8 @@ TEST(LinkLoadsTest, AFlowIsOnTheLinkItTakes) {
   EXPECT_EQ(loads.inside[0], (PortBytes{5, 0}));
   EXPECT_EQ(loads.inside[1], (PortBytes{0, 5}));
   EXPECT_EQ(loads.nics[0], (PortBytes{18, 0}));
+  EXPECT_EQ(loads.nics[1], (PortBytes{0, 18}));
+  EXPECT_EQ(loads.nodes[0], (PortBytes{18, 0}));
   EXPECT_EQ(loads.nodes[1], (PortBytes{0, 18}));
 }
 
@@ -44,14 +46,20 @@ TEST(LinkLoadsTest, TheBusiestAreTheLowerBounds) {
                                .nic_bytes_per_second = 10'000'000'000});
     const LinkLoads loads = ComputeLinkLoads(traffic, cluster);
     const LowerBounds bounds = ComputeLowerBounds(traffic, cluster);
-    const auto max_out = [](const std::vector<PortBytes>& ports) {
-      int64_t most = 0;
-      for (const PortBytes& port : ports) most = std::max(most, port.out_bytes);
+    const auto busiest = [](const std::vector<PortBytes>& ports) {
+      PortBytes most;
+      for (const PortBytes& port : ports) {
+        most.out_bytes = std::max(most.out_bytes, port.out_bytes);
+        most.in_bytes = std::max(most.in_bytes, port.in_bytes);
+      }
       return most;
     };
-    EXPECT_EQ(max_out(loads.inside), bounds.max_inside_out.bytes);
-    EXPECT_EQ(max_out(loads.nics), bounds.max_nic_out.bytes);
-    EXPECT_EQ(max_out(loads.nodes), bounds.max_node_out.bytes);
+    EXPECT_EQ(busiest(loads.inside), (PortBytes{bounds.max_inside_out.bytes,
+                                                bounds.max_inside_in.bytes}));
+    EXPECT_EQ(busiest(loads.nics),
+              (PortBytes{bounds.max_nic_out.bytes, bounds.max_nic_in.bytes}));
+    EXPECT_EQ(busiest(loads.nodes),
+              (PortBytes{bounds.max_node_out.bytes, bounds.max_node_in.bytes}));
     EXPECT_EQ(loads.between_bytes, bounds.between_bytes);
     EXPECT_EQ(loads.inside_bytes + loads.between_bytes, bounds.bytes);
   }

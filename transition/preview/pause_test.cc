@@ -21,6 +21,8 @@ TEST(PauseTest, IsTheSumOfItsPartsWithTheirArithmetic) {
             "70.000 ms transfer + 3.000 ms verify (3 GB / 1000 GB/s) + "
             "6.000 ms commit = 100.000 ms");
   EXPECT_EQ(pause.ns(), 100'000'000);
+  EXPECT_THAT(PauseOf({.copied_bytes = 2'500'000}, {}).DebugString(),
+              HasSubstr("copy (2.5 MB / 500 GB/s)"));
 }
 
 TEST(PauseTest, FiguresOutOfRangeAreNamed) {

@@ -113,5 +113,31 @@ TEST(PlannedBytesTest, StatesAddUpToTheirTensors) {
   }
 }
 
+// Of any two tensors: which is whose master is not asked here.
+TEST(PlannedBytesTest, AWeightThatIsMadeAnewIsNeitherKeptNorMoved) {
+  std::mt19937_64 random = TestRandom(78);
+  int made = 0;
+  for (int i = 0; i < 200; ++i) {
+    const PlanInput input = *MakeInput(RandomPair(random));
+    if (input.source().empty() || input.num_tensors() < 2) continue;
+    const std::vector<Regenerated> weights = {{.weight = 0, .master = 1}};
+    const ByteSums anew =
+        ComputePlannedBytes(*input.WithRegenerated(weights)).total;
+    const vps::Layout& target = input.target().layout();
+    int64_t held = 0;
+    for (int rank = 0; rank < target.world_size(); ++rank) {
+      target.ForEachRegionOf(rank, 0, [&](const vps::OwnedRegion& region) {
+        held += region.global.num_elements() * target.tensor(0).item_bytes();
+      });
+    }
+    EXPECT_EQ(anew.regenerated_bytes, held);
+    EXPECT_EQ(anew.target_bytes,
+              anew.kept_bytes + anew.moved_bytes + anew.zero_bytes + held);
+    EXPECT_EQ(anew.target_bytes, ComputePlannedBytes(input).total.target_bytes);
+    made += held > 0;
+  }
+  EXPECT_GT(made, 20);
+}
+
 }  // namespace
 }  // namespace dynatrain::transition

@@ -45,6 +45,14 @@ TEST(PreviewTest, SaysWhatStaysMovesAndHowLongItTakes) {
   EXPECT_EQ(preview.pause.terms[2].ns, preview.transfer_ns);
 }
 
+// Process 2 receives 16 bytes, and has sent as many before.
+TEST(PreviewTest, WhatARankSentIsVerifiedWithWhatItReceived) {
+  PreviewOptions options;
+  options.pause.verify_bytes_per_second = 1'000'000;
+  const Preview preview = *MakePreview(Shifted(), Cluster(3, 1), options);
+  EXPECT_EQ(preview.pause.terms[3].ns, TransferNs(32, 1'000'000));
+}
+
 TEST(PreviewTest, ProcessesLieWhereTheOptionSays) {
   const Preview near = *MakePreview(Shifted(), Cluster(2, 4));
   EXPECT_EQ(near.loads.between_bytes, 0);

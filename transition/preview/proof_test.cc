@@ -96,6 +96,16 @@ TEST(ProofTest, AScheduleThatIsNotOfThePlanIsFound) {
   EXPECT_THAT(proof.violations, Not(IsEmpty()));
 }
 
+TEST(ProofTest, APeakThatIsTooLowIsFound) {
+  const PlanInput input = Halves();
+  PreviewOptions options;
+  options.staging = StagingOptions();
+  Preview preview = *MakePreview(input, Cluster(3, 1), options);
+  ASSERT_TRUE(Prove(input, preview)->holds());
+  for (RankPeak& rank : preview.staging->plan.ranks) --rank.peak_bytes;
+  EXPECT_FALSE(Prove(input, preview)->holds());
+}
+
 TEST(ProofTest, WhatIsTooLargeIsRefusedWithTheLimit) {
   const PlanInput input = Halves();
   const Preview preview = *MakePreview(input, Cluster(3, 1));

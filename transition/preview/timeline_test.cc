@@ -1,7 +1,10 @@
 #include "transition/preview/timeline.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "base/random_seed.h"
 #include "gtest/gtest.h"
@@ -43,6 +46,38 @@ TEST(Timeline, EndsWhenThePreviewSays) {
       }
     }
     ASSERT_EQ(bytes, preview.traffic.total_bytes()) << pair;
+  }
+}
+
+// In order, a port does one thing at a time: what is drawn as one transfer went
+// without a pause.
+TEST(Timeline, TransfersOfAPortFollowOneAnother) {
+  std::mt19937_64 random = TestRandom(2);
+  for (int i = 0; i < 100; ++i) {
+    const ClusterModel cluster =
+        *ClusterModel::Create({.num_nodes = 6,
+                               .ranks_per_node = 4,
+                               .nics_per_node = 4,
+                               .inside_bytes_per_second = 10'000'000,
+                               .nic_bytes_per_second = 1'000'000});
+    PreviewOptions options;
+    options.schedule.execution = Execution::kOrdered;
+    options.schedule.list.unit_bytes = 4;
+    const PairCase pair = RandomPair(random);
+    const Preview preview = *MakePreview(*MakeInput(pair), cluster, options);
+    for (const LaneTimeline& timeline : TimelinesOf(preview)) {
+      std::map<int, std::vector<std::pair<int64_t, int64_t>>> sent;
+      for (const TransferTime& it : timeline.transfers) {
+        sent[it.parcel.sender].emplace_back(it.begin, it.end);
+      }
+      for (auto& [sender, times] : sent) {
+        std::sort(times.begin(), times.end());
+        for (size_t j = 1; j < times.size(); ++j) {
+          ASSERT_GE(times[j].first, times[j - 1].second)
+              << "rank " << sender << ": " << pair;
+        }
+      }
+    }
   }
 }
 

@@ -73,6 +73,12 @@ TEST(WarningsTest, ASenderFarAboveTheMeanIsNamed) {
   EXPECT_THAT(Codes(preview), Not(Contains("unbalanced-sender")));
   preview.bytes.processes[3].sent_bytes *= 20;
   EXPECT_THAT(Codes(preview), Contains("unbalanced-sender"));
+  // The rank of the cluster is named, not the process.
+  std::swap(preview.place_of_process[3], preview.place_of_process[6]);
+  EXPECT_THAT(
+      WarningsOf(preview),
+      Contains(testing::Field(&Warning::text,
+                              testing::HasSubstr("rank 6 of the cluster"))));
 }
 
 TEST(WarningsTest, XorWhereThereIsNoListScheduleIsNamedIfItIsFarOff) {
