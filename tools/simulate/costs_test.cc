@@ -110,6 +110,24 @@ TEST(StepTimeTest, IsTheSumOfItsParts) {
   EXPECT_NEAR(time.data_ns, parameters / 4 * 6 / 2 / 100, 1e-3 * time.data_ns);
 }
 
+// Each token goes to `experts_per_token` experts, of which a rank of ep has
+// 1 / ep itself.
+TEST(StepTimeTest, TokensGoToExpertsOfOtherRanks) {
+  const JobModel model = *ModelByName("qwen3-30b-a3b");
+  StepFigures figures;
+  figures.batch_tokens = figures.sequence_tokens = 4096;
+  figures.experts_per_token = 8;
+  const auto expert_ns = [&](int ep) {
+    return StepTimeOf(model.config, {.ep = ep, .etp = 1}, ep, Cluster(),
+                      figures)
+        .expert_ns;
+  };
+  EXPECT_EQ(expert_ns(1), 0);
+  // One microbatch, 48 layers x 4 exchanges of 4096 x 2048 x 2 bytes, 8 times;
+  // half of them leave the rank, at 10 bytes per ns.
+  EXPECT_NEAR(expert_ns(2), 48 * 4 * 4096.0 * 2048 * 2 * 8 / 2 / 10, 2);
+}
+
 TEST(StepTimeTest, IsNeitherNothingNorTooMuch) {
   const JobModel model = *ModelByName("gpt3-1.3b");
   StepFigures figures;

@@ -178,6 +178,23 @@ TEST(SimulationTest, TooShortANoticeGoesBackToTheCheckpoint) {
   EXPECT_EQ(result.lost_steps, change.lost_steps);
 }
 
+// A checkpoint falls due in the pause of a switch, and has what was done before
+// it.
+TEST(SimulationTest, ACheckpointThatIsDueInAPauseHasTheStepBefore) {
+  SimulationOptions options = Options();
+  options.overlap = false;  // 64 s without a step
+  const RunResult first = RunRows("0,+,2,\n1000,+,2,\n", options);
+  ASSERT_EQ(first.changes.size(), 2);
+  const int64_t started = first.changes[0].end_ns();
+  options.checkpoint_interval_ns =
+      first.changes[1].begin_ns + kInit / 2 - started;
+  const RunResult result = RunRows("0,+,2,\n1000,+,2,\n1500,-,1,0\n", options);
+  ASSERT_EQ(result.changes.size(), 3);
+  EXPECT_EQ(result.changes[2].kind, ChangeKind::kRecover);
+  EXPECT_EQ(result.changes[2].lost_steps,
+            (1500 * kSecond - result.changes[1].end_ns()) / StepNs(4));
+}
+
 TEST(SimulationTest, NoNoticeIsMissedFirst) {
   const RunResult result = RunRows("0,+,4,\n1000,-,1,0\n");
   ASSERT_EQ(result.changes.size(), 2);
@@ -229,6 +246,12 @@ TEST(SimulationTest, GoodputIsWhatWasKeptOfTheIdeal) {
   EXPECT_GT(costly, 0);
   EXPECT_LT(costly, 1);
   EXPECT_EQ(RunRows("").goodput(), 1);
+  // Nodes that have said when they go are there until then, and no longer.
+  const RunResult goes = RunRows("0,+,4,\n1000,-,2,120\n");
+  EXPECT_NEAR(goes.ideal_tokens,
+              32'768 * (1120.0 * kSecond / StepNs(4) +
+                        (4600.0 - 1120.0) * kSecond / StepNs(2)),
+              1);
 }
 
 TEST(SimulationTest, ACheckpointThatItMadeItselfIsTheLast) {

@@ -163,7 +163,7 @@ TEST(StrategiesTest, OursMovesWhatIsLackingAndNoMore) {
   for (const Example& it : Examples()) {
     const SwitchCase change = Make(it);
     const Elements source(change.source());
-    std::map<int, int64_t> lacking, received;
+    std::map<int, int64_t> lacking, received, touched;
     ForEachNeededElement(
         change, [&](const NeededPart& part, const std::vector<int64_t>& index) {
           const int receiver = change.TargetOn(part.rank);
@@ -175,8 +175,13 @@ TEST(StrategiesTest, OursMovesWhatIsLackingAndNoMore) {
     const Movement movement = *ours.Plan(change);
     for (const Flow& flow : PhaseOf(movement, "transfer").flows) {
       received[flow.receiver] += flow.bytes;
+      touched[flow.receiver] += flow.bytes;
+      touched[flow.sender] += flow.bytes;
     }
     EXPECT_EQ(received, lacking);
+    int64_t most = 0;
+    for (const auto& [rank, bytes] : touched) most = std::max(most, bytes);
+    EXPECT_EQ(PhaseOf(movement, "verify").busiest_bytes, most);
   }
 }
 
@@ -223,6 +228,8 @@ TEST(StrategiesTest, TenplexSavesOneReplicaAndLoadsAll) {
   const int64_t job = change.source().num_bytes();
   EXPECT_EQ(PhaseOf(movement, "save").busiest_bytes, job);
   EXPECT_EQ(PhaseOf(movement, "load").busiest_bytes, job);
+  EXPECT_TRUE(PhaseOf(movement, "pull").needs_source);
+  EXPECT_FALSE(PhaseOf(movement, "load").needs_source);
   // Even rank 1, which has all of it, asks rank 0.
   EXPECT_EQ(Sum(PhaseOf(movement, "pull").flows),
             (Bytes{{{0, 1}, job}, {{0, 2}, job}, {{0, 3}, job}}));
@@ -278,6 +285,11 @@ TEST(StrategiesTest, HotSpaAsksWhoHasSentLeast) {
   EXPECT_EQ(PhaseOf(movement, "unpack").busiest_bytes,
             change.target().num_bytes());
   EXPECT_TRUE(PhaseOf(movement, "exchange").one_group);
+  std::vector<int64_t> sent_bytes;
+  for (const auto& [pair, bytes] : expected) sent_bytes.push_back(bytes);
+  EXPECT_EQ(PhaseOf(movement, "pack").busiest_bytes,
+            *std::max_element(sent_bytes.begin(), sent_bytes.end()));
+  EXPECT_FALSE(PhaseOf(movement, "unpack").needs_source);
 }
 
 // Rank 0 of the ranks that differ in dp alone.
