@@ -1,19 +1,28 @@
 // What `dynatrain simulate` prints, word for word; golden_testutil.h says how
 // the files are written anew.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "nlohmann/json.hpp"
 #include "tools/cli/golden_testutil.h"
+#include "tools/cli/text_table.h"
 
 namespace dynatrain::cli {
 namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
 
 // A small job on small machines, so that steps take seconds.
 constexpr char kSmall[] =
@@ -44,6 +53,11 @@ std::string WithoutFigures(const std::string& text) {
   return absl::StrReplaceAll(shape, {{"# ms", "# s"}});
 }
 
+std::string SingleSpaced(std::string text) {
+  absl::RemoveExtraAsciiWhitespace(&text);
+  return text;
+}
+
 TEST(GoldenSimulateTest, SimulationsAreWhatTheyWere) {
   const std::vector<Golden> goldens = {
       {"simulate_trace.txt", Trace(kSmall, {"-l", "tp2 tp2,pp2"})},
@@ -57,6 +71,57 @@ TEST(GoldenSimulateTest, SimulationsAreWhatTheyWere) {
     EXPECT_EQ(outcome.code, kDone) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     ExpectGolden(WithoutFigures(outcome.out), Data(golden.file));
+  }
+}
+
+// The figures that goldens leave out: sums are those of the changes, and the
+// table has them in their columns.
+TEST(GoldenSimulateTest, FiguresAddUpAndStandWhereTheyBelong) {
+  const Words more = {"-l", "tp2 tp2,pp2"};
+  const std::string table = RunWords(Trace(kSmall, more)).out;
+  Words words = Trace(kSmall, more);
+  words.insert(words.end(), {"-o", "json"});
+  const Json json = Json::parse(RunWords(words).out);
+  ASSERT_EQ(json["runs"].size(), 7);
+  for (const Json& run : json["runs"]) {
+    const std::string strategy = run["strategy"];
+    int64_t moved = 0, stored = 0, lost = 0, paused = 0, worst = 0;
+    for (const Json& change : run["changes"]) {
+      const Json& time = change["time"];
+      moved += time["network_bytes"].get<int64_t>();
+      stored += time["storage_bytes"].get<int64_t>();
+      lost += change["lost_steps"].get<int64_t>();
+      const int64_t pause = change["pause_ns"];
+      if (change["kind"] != "stop") paused += pause;
+      if (change["kind"] == "switch") worst = std::max(worst, pause);
+      int64_t parts =
+          time["drain_ns"].get<int64_t>() + time["commit_ns"].get<int64_t>();
+      for (const Json& phase : time["phases"]) {
+        parts += phase["ns"].get<int64_t>();
+      }
+      EXPECT_EQ(time["total_ns"], parts);
+      // A stop that lost its nodes has saved nothing.
+      EXPECT_TRUE(pause == 0 ||
+                  pause == change["waited_ns"].get<int64_t>() + parts)
+          << change;
+    }
+    EXPECT_EQ(run["moved_bytes"], moved) << strategy;
+    EXPECT_EQ(run["stored_bytes"], stored) << strategy;
+    EXPECT_EQ(run["lost_steps"], lost) << strategy;
+    EXPECT_EQ(run["paused_ns"], paused) << strategy;
+    EXPECT_EQ(run["tokens"], run["steps"].get<double>() * 65'536) << strategy;
+    const double tokens = run["tokens"], goodput = run["goodput"];
+    EXPECT_NEAR(goodput * run["ideal_tokens"].get<double>(), tokens, 1);
+    const Words row = {strategy,
+                       absl::StrFormat("%.3f %%", 100 * goodput),
+                       absl::StrFormat("%.4g G", tokens / 1e9),
+                       TimeText(paused),
+                       TimeText(worst),
+                       absl::StrCat(lost),
+                       TimeText(run["down_ns"]),
+                       BytesText(moved),
+                       BytesText(stored)};
+    EXPECT_THAT(SingleSpaced(table), HasSubstr(absl::StrJoin(row, " ")));
   }
 }
 

@@ -30,6 +30,11 @@ TEST(PortRows, AreNamedAsPeopleCallThem) {
   EXPECT_EQ(nodes.rows()[11].label, "node 11");
   EXPECT_EQ(nodes.rows()[11].num_ports, 8);
   EXPECT_TRUE(PortRows(many, PlacesOf(many), Lane::kBetween).by_port());
+  const Preview most = PreviewForTest(260, 1, 1, false);
+  const PortRows runs(most, PlacesOf(most), Lane::kBetween);
+  EXPECT_EQ(runs.rows()[0].label, "nodes 0-2");
+  EXPECT_EQ(runs.rows()[0].num_ports, 3);
+  EXPECT_EQ(runs.rows().back().num_ports, 2);
 }
 
 // Whatever goes is somewhere in the bins, whether or not rows are ports.

@@ -46,6 +46,9 @@ TEST(Trace, IsOneObjectOfEvents) {
       if (event["ph"] == "M") {
         if (event["name"] == "thread_name") {
           EXPECT_TRUE(named.insert(thread).second);
+          // A sender and a receiver of each of 4 ranks, then NICs.
+          const std::string name = event["args"]["name"];
+          EXPECT_EQ(name.starts_with("inside"), thread.second < 8) << name;
         } else if (event["name"] == "process_name") {
           EXPECT_TRUE(named_processes.insert(thread.first).second);
         }
