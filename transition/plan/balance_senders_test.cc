@@ -37,20 +37,25 @@ bool Holds(const vps::Layout& layout, int rank, int tensor, int copy,
   return holds;
 }
 
-// The ranks that may send a demand: in the target's member if any of it can.
+// The ranks that may send a demand: those in the target's nearest group that
+// has any.
 std::vector<int> HoldersOf(const PlanInput& input, int tensor,
                            const Demand& demand) {
-  const uint32_t member = input.target().process(demand.target_rank).member;
-  std::vector<int> all, near;
-  for (int rank = 0; rank < input.source().size(); ++rank) {
-    if (!Holds(input.source().layout(), rank, input.SourceTensor(tensor),
-               demand.source_copy, demand.region)) {
-      continue;
+  const Process& target = input.target().process(demand.target_rank);
+  for (const Tier tier : kTiers) {
+    const auto group = GroupOf(target, tier);
+    std::vector<int> holders;
+    for (int rank = 0; rank < input.source().size(); ++rank) {
+      if (group.has_value() &&
+          GroupOf(input.source().process(rank), tier) == group &&
+          Holds(input.source().layout(), rank, input.SourceTensor(tensor),
+                demand.source_copy, demand.region)) {
+        holders.push_back(rank);
+      }
     }
-    all.push_back(rank);
-    if (input.source().process(rank).member == member) near.push_back(rank);
+    if (!holders.empty()) return holders;
   }
-  return near.empty() ? all : near;
+  return {};
 }
 
 int64_t LeastHeaviest(const PlanInput& input) {

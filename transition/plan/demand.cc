@@ -5,13 +5,11 @@
 #include <utility>
 
 #include "vps/geometry/region.h"
-#include "vps/layout/layout.h"
 
 namespace dynatrain::transition {
 namespace {
 
 using vps::Box;
-using vps::HolderSet;
 using vps::Layout;
 using vps::OwnedRegion;
 using vps::Region;
@@ -24,14 +22,6 @@ Owned RegionsOf(const Layout& layout, int rank, int tensor) {
     owned.push_back(region);
   });
   return owned;
-}
-
-// What the target rank's process held of the tensor; nothing if it joins.
-Owned HeldBefore(const PlanInput& input, int target_rank, int tensor) {
-  const int source_rank = input.SourceRankOfTarget(target_rank);
-  if (source_rank < 0) return {};
-  return RegionsOf(input.source().layout(), source_rank,
-                   input.SourceTensor(tensor));
 }
 
 // Calls visit(region, source copy) with the parts of `needed` that are in
@@ -69,28 +59,32 @@ std::optional<Box> InBoth(const PlanInput& input, int tensor, const Box& box) {
   return Intersect(box, input.CommonBox(tensor));
 }
 
-// The copy that a target rank gets what it lacks from: the first that is where
-// a rank of its member is, else the authoritative one.
-int SourceCopyFor(const PlanInput& input, int target_rank, int tensor) {
-  const Layout& source = input.source().layout();
-  const int source_tensor = input.SourceTensor(tensor);
-  const int copies = source.num_copies(source_tensor);
-  if (copies == 1) return 0;
-  const uint32_t member = input.target().process(target_rank).member;
-  for (int copy = 0; copy < copies; ++copy) {
-    for (int rank : input.source().RanksOfMember(member)) {
-      if (source.IsAt(rank, source_tensor, copy)) return copy;
+// Whether any of the target rank's neighbors, on its own node at most, is where
+// the copy is. Rails are as long as the world, so they play no part.
+bool IsNear(const PlanInput& input, int target_rank, int source_tensor,
+            int copy) {
+  const World& source = input.source();
+  for (const Tier tier : {Tier::kDevice, Tier::kMember, Tier::kNode}) {
+    const std::optional<uint32_t> group =
+        GroupOf(input.target().process(target_rank), tier);
+    if (!group.has_value()) continue;
+    for (const int rank : source.RanksIn(tier, *group)) {
+      if (source.layout().IsAt(rank, source_tensor, copy)) return true;
     }
   }
-  return 0;
+  return false;
 }
 
-// Counts the targets that lack the same tensor: those with another piece, and
-// those with the same one.
-int64_t TurnOf(const PlanInput& input, int target_rank, int tensor, int copy) {
-  const Layout& target = input.target().layout();
-  return target.PieceIndex(target_rank, tensor, copy) +
-         *target.HoldersLike(target_rank, tensor, copy).IndexOf(target_rank);
+// The copy that a target rank gets what it lacks from: the first that is where
+// a neighbor is, else the authoritative one.
+int SourceCopyFor(const PlanInput& input, int target_rank, int tensor) {
+  const int source_tensor = input.SourceTensor(tensor);
+  const int copies = input.source().layout().num_copies(source_tensor);
+  if (copies == 1) return 0;
+  for (int copy = 0; copy < copies; ++copy) {
+    if (IsNear(input, target_rank, source_tensor, copy)) return copy;
+  }
+  return 0;
 }
 
 // The copies of the target whose memory is, element by element, that of the
@@ -135,120 +129,139 @@ uint64_t AdoptedCopies(const PlanInput& input, int target_rank, int tensor,
 
 }  // namespace
 
-Senders::Senders(const PlanInput& input, const HolderSet& holders, int tensor,
-                 int source_copy, int target_rank, int target_copy)
-    : holders_(holders), size_(1) {
-  if (holders.size() == 1) return;
-  placement_ = input.source()
-                   .layout()
-                   .held(input.SourceTensor(tensor), source_copy)
-                   .placement;
-  const uint32_t member = input.target().process(target_rank).member;
-  member_ = member;
-  for (int rank : input.source().RanksOfMember(member)) {
-    if (holders.Contains(rank)) near_.push_back(rank);
-  }
-  if (num_candidates() == 1) return;
-  if (input.shares() != nullptr) {
-    group_ = &input.shares()->groups.at(key());
-    size_ = num_candidates();
-    return;
-  }
-  const PlanOptions& options = input.options();
-  const int most = std::min(num_candidates(), options.max_senders);
-  size_ = static_cast<int>(std::clamp<int64_t>(
-      input.line_span(tensor).line_bytes / options.min_sender_bytes, 1, most));
-  // One after the other, so that all candidates serve equally many targets. If
-  // all serve this one, the next target's order is turned by one.
-  const int64_t turn = TurnOf(input, target_rank, tensor, target_copy);
-  first_ = static_cast<int>(turn * (size_ == num_candidates() ? 1 : size_) %
-                            num_candidates());
-}
-
 std::optional<int> Senders::IndexOf(int source_rank) const {
-  std::optional<int> candidate;
-  if (near_.empty()) {
-    candidate = holders_.IndexOf(source_rank);
-  } else {
-    const auto it = std::lower_bound(near_.begin(), near_.end(), source_rank);
-    if (it != near_.end() && *it == source_rank) {
-      candidate = static_cast<int>(it - near_.begin());
-    }
+  if (candidates_ == nullptr) {
+    if (source_rank != first_) return std::nullopt;
+    return 0;
   }
+  const std::optional<int> candidate = candidates_->IndexOf(source_rank);
   if (!candidate.has_value()) return std::nullopt;
-  const int index = (*candidate - first_ + num_candidates()) % num_candidates();
+  const int behind = *candidate - first_;
+  const int index = behind < 0 ? behind + num_candidates() : behind;
   if (index >= size_) return std::nullopt;
   return index;
 }
 
-void ForEachPartOf(const PlanInput& input, int target_rank, int tensor,
-                   absl::FunctionRef<void(const KeptPart&)> keep,
-                   absl::FunctionRef<void(const ZeroPart&)> zero,
-                   absl::FunctionRef<void(const Demand&)> demand) {
-  const Owned needed = RegionsOf(input.target().layout(), target_rank, tensor);
-  if (needed.empty()) return;
-  const Owned held = HeldBefore(input, target_rank, tensor);
+DemandFinder::DemandFinder(const PlanInput& input, int source_rank,
+                           int target_rank)
+    : input_(input),
+      source_rank_(source_rank),
+      target_rank_(target_rank),
+      candidates_(input, source_rank) {}
+
+DemandFinder::Owned DemandFinder::HeldBefore(int target_rank,
+                                             int tensor) const {
+  const int source_rank = input_.SourceRankOfTarget(target_rank);
+  if (source_rank < 0) return {};
+  return RegionsOf(input_.source().layout(), source_rank,
+                   input_.SourceTensor(tensor));
+}
+
+Senders DemandFinder::SendersOf(const HeldPiece& piece, int target_rank,
+                                int tensor, int target_copy) {
+  if (piece.holders.size() == 1) return Senders(piece.holders.first());
+  const Service service =
+      candidates_.ServiceOf(piece, target_rank, tensor, target_copy);
+  const int all = service.candidates->size();
+  if (all == 1) return Senders(service.candidates->rank(0));
+  if (service.candidates->group != nullptr) {
+    return Senders(service.candidates, 0, all);
+  }
+  const int size = std::min(all, candidates_.MostSenders(tensor));
+  return Senders(service.candidates, FirstSender(service.turn, size, all),
+                 size);
+}
+
+int64_t DemandFinder::ForEachPart(
+    int tensor, absl::FunctionRef<void(const KeptPart&)> keep,
+    absl::FunctionRef<void(const ZeroPart&)> zero,
+    absl::FunctionRef<void(const Demand&)> demand) {
+  const Owned needed =
+      RegionsOf(input_.target().layout(), target_rank_, tensor);
+  if (needed.empty()) return 0;
+  const Owned held = HeldBefore(target_rank_, tensor);
   const uint64_t adopted =
-      AdoptedCopies(input, target_rank, tensor, needed, held);
-  const int source_copy = SourceCopyFor(input, target_rank, tensor);
+      AdoptedCopies(input_, target_rank_, tensor, needed, held);
+  const int source_tensor = input_.SourceTensor(tensor);
+  const int source_copy = SourceCopyFor(input_, target_rank_, tensor);
+  const bool pads = input_.PaddingDiffers(tensor);
+  int64_t elements = 0;
   for (const OwnedRegion& region : needed) {
     const int copy = region.copy;
-    const std::optional<Box> common = InBoth(input, tensor, region.global);
-    if (input.PaddingDiffers(tensor)) {
-      for (const Box& box : Subtract(region.global, input.CommonBox(tensor))) {
+    elements += region.global.num_elements();
+    std::optional<Box> common = region.global;
+    if (pads) {
+      for (const Box& box : Subtract(region.global, input_.CommonBox(tensor))) {
         zero({box, copy});
       }
+      common = Intersect(region.global, input_.CommonBox(tensor));
+      if (!common.has_value()) continue;
     }
-    if (!common.has_value()) continue;
     const bool adopts = copy < 64 && (adopted >> copy & 1) != 0;
     const Region lacking =
         SplitOffHeld(*common, copy, held, [&](const Box& box, int own_copy) {
           keep({box, own_copy, copy, adopts});
         });
     for (const Box& box : lacking) {
-      input.source().layout().ForEachPiece(
-          input.SourceTensor(tensor), source_copy, box,
-          [&](const vps::Piece& piece) {
-            demand({piece.box, target_rank, source_copy, copy,
-                    Senders(input, piece.holders, tensor, source_copy,
-                            target_rank, copy)});
+      input_.source().layout().ForEachPiece(
+          source_tensor, source_copy, box, [&](const vps::Piece& piece) {
+            demand({piece.box, target_rank_, source_copy, copy,
+                    SendersOf({source_tensor, source_copy, piece.holders},
+                              target_rank_, tensor, copy)});
           });
+    }
+  }
+  return elements;
+}
+
+void DemandFinder::Serve(const OwnedRegion& own, const HeldPiece& from,
+                         const Box& needed, int target_rank, int tensor,
+                         int target_copy,
+                         absl::FunctionRef<void(const Demand&)> visit) {
+  if (SourceCopyFor(input_, target_rank, tensor) != own.copy) return;
+  // The same cuts as in ForEachPart: first what the target lacks of its whole
+  // region, then the part of it that we hold.
+  for (const Box& box :
+       Lacking(needed, target_copy, HeldBefore(target_rank, tensor))) {
+    const std::optional<Box> region = Intersect(box, own.global);
+    if (!region.has_value()) continue;
+    const Senders senders = SendersOf(from, target_rank, tensor, target_copy);
+    if (senders.Contains(source_rank_)) {
+      visit({*region, target_rank, own.copy, target_copy, senders});
     }
   }
 }
 
-void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
-                     absl::FunctionRef<void(const Demand&)> visit) {
-  const Layout& source = input.source().layout();
-  const Layout& target = input.target().layout();
-  const int source_tensor = input.SourceTensor(tensor);
-  const auto serve = [&](const OwnedRegion& own, const HolderSet& holders,
-                         const Box& needed, int target_rank, int target_copy) {
-    if (SourceCopyFor(input, target_rank, tensor) != own.copy) return;
-    // The same cuts as in ForEachPartOf: first what the target lacks of its
-    // whole region, then the part of it that we hold. Our own process lacks
-    // nothing of that.
-    for (const Box& box :
-         Lacking(needed, target_copy, HeldBefore(input, target_rank, tensor))) {
-      const std::optional<Box> region = Intersect(box, own.global);
-      if (!region.has_value()) continue;
-      const Senders senders(input, holders, tensor, own.copy, target_rank,
-                            target_copy);
-      if (senders.Contains(source_rank)) {
-        visit({*region, target_rank, own.copy, target_copy, senders});
-      }
-    }
-  };
-  for (const OwnedRegion& own : RegionsOf(source, source_rank, source_tensor)) {
-    const std::optional<Box> held = InBoth(input, tensor, own.global);
+void DemandFinder::ForEachDemandOn(
+    int tensor, absl::FunctionRef<void(const Demand&)> visit) {
+  const Layout& source = input_.source().layout();
+  const Layout& target = input_.target().layout();
+  const int source_tensor = input_.SourceTensor(tensor);
+  const int own_target = input_.TargetRankOfSource(source_rank_);
+  for (const OwnedRegion& own :
+       RegionsOf(source, source_rank_, source_tensor)) {
+    const std::optional<Box> held = InBoth(input_, tensor, own.global);
     if (!held.has_value()) continue;
-    const HolderSet holders =
-        source.HoldersLike(source_rank, source_tensor, own.copy);
+    const HeldPiece from = {
+        source_tensor, own.copy,
+        source.HoldersLike(source_rank_, source_tensor, own.copy)};
     for (int copy = 0; copy < target.num_copies(tensor); ++copy) {
       target.ForEachPiece(tensor, copy, *held, [&](const vps::Piece& piece) {
-        const std::optional<Box> needed = InBoth(input, tensor, piece.region);
+        const std::optional<Box> needed = InBoth(input_, tensor, piece.region);
+        const auto serve = [&](int rank) {
+          // Our own process lacks nothing of what we hold.
+          if (rank == own_target) return;
+          Serve(own, from, *needed, rank, tensor, copy, visit);
+        };
+        if (from.holders.size() > 1) {
+          for (const int rank :
+               candidates_.ReceiversOf(from, {tensor, copy, piece.holders})) {
+            serve(rank);
+          }
+          return;
+        }
         for (int i = 0; i < piece.holders.size(); ++i) {
-          serve(own, holders, *needed, piece.holders.rank(i), copy);
+          serve(piece.holders.rank(i));
         }
       });
     }

@@ -11,49 +11,55 @@
 #ifndef TRANSITION_PLAN_DEMAND_H_
 #define TRANSITION_PLAN_DEMAND_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
+#include "transition/plan/candidates.h"
 #include "transition/plan/plan_input.h"
 #include "transition/plan/sender_shares.h"
 #include "vps/geometry/box.h"
-#include "vps/layout/holder_set.h"
+#include "vps/layout/layout.h"
 
 namespace dynatrain::transition {
 
-// Who sends a region to a target. Candidates are its holders in the target's
-// member if there are any, else all its holders. Of them as many send as the
-// options allow for the tensor's line; targets that ask the same candidates
-// start at different ones. If the input has SenderShares, those say who sends,
-// and all candidates count as senders.
+// Who sends a region to a target: so many of its Candidates as the options
+// allow for the tensor's line; targets that ask the same candidates start at
+// different ones. If the input has SenderShares, those say who sends, and all
+// candidates count as senders.
 class Senders {
  public:
-  // The holders of a piece of the source's copy; `target_copy` is the copy that
-  // the target is to hold.
-  Senders(const PlanInput& input, const vps::HolderSet& holders, int tensor,
-          int source_copy, int target_rank, int target_copy);
+  // Nobody else can.
+  explicit Senders(int only_rank) : first_(only_rank) {}
+  // `candidates` outlive this. REQUIRES: 1 <= size <= candidates->size().
+  Senders(const Candidates* candidates, int first, int size)
+      : candidates_(candidates), first_(first), size_(size) {}
 
   int num_candidates() const {
-    return near_.empty() ? holders_.size() : static_cast<int>(near_.size());
+    return candidates_ == nullptr ? 1 : candidates_->size();
   }
   // The source rank of a candidate. REQUIRES: 0 <= index < num_candidates().
   int candidate(int index) const {
-    return near_.empty() ? holders_.rank(index) : near_[index];
+    return candidates_ == nullptr ? first_ : candidates_->rank(index);
   }
   // What tells the candidates apart from other ones.
-  CandidatesKey key() const {
-    return {placement_, holders_.first(), near_.empty() ? -1 : member_};
-  }
+  // REQUIRES: num_candidates() > 1.
+  CandidatesKey key() const { return candidates_->key; }
   // Their part of the input's shares; null if it has none or there is no
   // choice. Lives as long as the input.
-  const SharedGroup* group() const { return group_; }
+  const SharedGroup* group() const {
+    return candidates_ == nullptr ? nullptr : candidates_->group;
+  }
 
   int size() const { return size_; }
   // The source rank that sends part `index` of the line.
   // REQUIRES: 0 <= index < size().
   int rank(int index) const {
-    return candidate((first_ + index) % num_candidates());
+    if (candidates_ == nullptr) return first_;
+    const int place = first_ + index;
+    const int all = candidates_->size();
+    return candidates_->rank(place < all ? place : place - all);
   }
   // The index of a sender; nullopt if the rank is none.
   std::optional<int> IndexOf(int source_rank) const;
@@ -62,13 +68,9 @@ class Senders {
   }
 
  private:
-  vps::HolderSet holders_;
-  int placement_ = 0;
-  int64_t member_ = -1;
-  const SharedGroup* group_ = nullptr;
-  absl::InlinedVector<int, 8> near_;  // ascending
-  int first_ = 0;
-  int size_ = 0;
+  const Candidates* candidates_ = nullptr;
+  int first_;  // candidate; without candidates the rank itself
+  int size_ = 1;
 };
 
 struct Demand {
@@ -94,18 +96,42 @@ struct ZeroPart {
   int target_copy;
 };
 
-// Calls `keep`, `zero` and `demand` with all parts of the tensor that the
-// target rank is to hold: disjoint within a copy, and they tile its regions.
-// REQUIRES, here and below: the source world is not empty, valid indices.
-void ForEachPartOf(const PlanInput& input, int target_rank, int tensor,
-                   absl::FunctionRef<void(const KeptPart&)> keep,
-                   absl::FunctionRef<void(const ZeroPart&)> zero,
-                   absl::FunctionRef<void(const Demand&)> demand);
+// What one process needs and may have to serve, tensor by tensor.
+class DemandFinder {
+ public:
+  // Of the process with these ranks: what it serves as `source_rank`, what it
+  // keeps and needs as `target_rank`; -1 for neither.
+  // REQUIRES: the source world is not empty; both ranks are of one process.
+  DemandFinder(const PlanInput& input, int source_rank, int target_rank);
 
-// All demands that have `source_rank` among their senders: those that
-// ForEachPartOf gives, and no others.
-void ForEachDemandOn(const PlanInput& input, int source_rank, int tensor,
-                     absl::FunctionRef<void(const Demand&)> visit);
+  // Calls `keep`, `zero` and `demand` with all parts of the tensor that the
+  // target rank is to hold: disjoint within a copy, and they tile its regions.
+  // Returns how many elements those regions have.
+  int64_t ForEachPart(int tensor, absl::FunctionRef<void(const KeptPart&)> keep,
+                      absl::FunctionRef<void(const ZeroPart&)> zero,
+                      absl::FunctionRef<void(const Demand&)> demand);
+
+  // All demands that have `source_rank` among their senders: those that
+  // ForEachPart gives, and no others.
+  void ForEachDemandOn(int tensor,
+                       absl::FunctionRef<void(const Demand&)> visit);
+
+ private:
+  using Owned = absl::InlinedVector<vps::OwnedRegion, 2>;
+
+  // What the target rank's process held of the tensor; nothing if it joins.
+  Owned HeldBefore(int target_rank, int tensor) const;
+  Senders SendersOf(const HeldPiece& piece, int target_rank, int tensor,
+                    int target_copy);
+  void Serve(const vps::OwnedRegion& own, const HeldPiece& from,
+             const vps::Box& needed, int target_rank, int tensor,
+             int target_copy, absl::FunctionRef<void(const Demand&)> visit);
+
+  const PlanInput& input_;
+  const int source_rank_;
+  const int target_rank_;
+  CandidateFinder candidates_;
+};
 
 }  // namespace dynatrain::transition
 

@@ -229,8 +229,14 @@ TEST(Metamorphic, RenamingProcessesChangesNamesOnly) {
     const auto renamed = [](const World& world) {
       std::vector<Process> processes;
       for (const Process& process : world.processes()) {
-        processes.push_back(
-            {~process.id * 0x9e3779b97f4a7c15, ~process.member * 0x9e3779b1u});
+        const auto other = [](uint32_t place) {
+          return place == 0 ? 0 : ~place * 0x9e3779b1u;  // 0: not known
+        };
+        processes.push_back({.id = ~process.id * 0x9e3779b97f4a7c15,
+                             .member = ~process.member * 0x9e3779b1u,
+                             .device = other(process.device),
+                             .node = other(process.node),
+                             .rail = other(process.rail)});
       }
       return *World::Create(world.layout(), std::move(processes));
     };

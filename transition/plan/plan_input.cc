@@ -25,6 +25,7 @@ Fingerprint DigestOf(const World& source, const World& target,
     digest.Append(world->size());
     for (const Process& process : world->processes()) {
       digest.Append(process.id).Append(process.member);
+      digest.Append(process.device).Append(process.node).Append(process.rail);
     }
   }
   digest.Append(options.min_sender_bytes).Append(options.max_senders);

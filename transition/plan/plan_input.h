@@ -18,7 +18,7 @@
 namespace dynatrain::transition {
 
 // Raise it with any change that makes another plan of the same input.
-inline constexpr int kPlannerVersion = 3;
+inline constexpr int kPlannerVersion = 4;
 
 struct PlanOptions {
   // Where several ranks hold what a target lacks, so many of them send it that
@@ -142,8 +142,8 @@ class PlanInput {
     return body_->line_spans[tensor];
   }
 
-  // Over planner version, both layouts, both process lists with
-  // their members, options, and regenerated weights.
+  // Over planner version, both layouts, both process lists with where they
+  // run, options, and regenerated weights.
   const Fingerprint& AgreementDigest() const { return body_->digest; }
 
  private:

@@ -273,19 +273,36 @@ std::string PeersAreInXorOrder(const Subject& s) {
   return "";
 }
 
-// A holder in the target's member is preferred to any outside of it.
-std::string MembersComeFirst(const Subject& s) {
-  const auto member = [&](uint64_t id) { return id / s.pair.ranks_per_member; };
+// Whether a source rank in the target process's group has the element.
+bool IsInGroup(const Subject& s, uint64_t id, Tier tier, uint32_t group,
+               const Route& route, int64_t element) {
+  const auto& copy = s.before[route.tensor][route.source_copy];
+  for (size_t rank = 0; rank < copy.size(); ++rank) {
+    const Process process = ProcessOf(s.pair, s.pair.source.ids[rank]);
+    if (process.id != id && GroupOf(process, tier) == group &&
+        Has(copy[rank], element)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What comes from another process comes from the nearest group of the target's
+// that has it.
+std::string NearestComeFirst(const Subject& s) {
   for (const auto& [id, plan] : s.plans) {
+    const Process own = ProcessOf(s.pair, id);
     for (const PeerExchange& peer : plan.peers) {
-      if (member(peer.peer.id) == member(id)) continue;
+      const Process other = ProcessOf(s.pair, peer.peer.id);
       for (const Route& route : peer.receive) {
         const int64_t element = *s.ElementsOf(route).begin();
-        const auto& copy = s.before[route.tensor][route.source_copy];
-        for (size_t r = 0; r < copy.size(); ++r) {
-          if (member(s.pair.source.ids[r]) == member(id) &&
-              Has(copy[r], element)) {
-            return absl::StrCat("rank ", r, " is nearer: ", Text(route));
+        for (const Tier tier : kTiers) {
+          const auto group = GroupOf(own, tier);
+          if (!group.has_value()) continue;
+          if (GroupOf(other, tier) == group) break;
+          if (IsInGroup(s, id, tier, *group, route, element)) {
+            return absl::StrCat("tier ", static_cast<int>(tier),
+                                " is nearer: ", Text(route));
           }
         }
       }
@@ -327,7 +344,7 @@ std::string FirstBrokenLaw(const PairCase& pair) {
   const Subject subject = MakeSubject(pair);
   for (const auto law :
        {EachElementOnce, BytesAreMinimal, EndsMirror, PeersAreInXorOrder,
-        MembersComeFirst, AdoptsWhatIsUnchanged}) {
+        NearestComeFirst, AdoptsWhatIsUnchanged}) {
     if (std::string wrong = law(subject); !wrong.empty()) return wrong;
   }
   return "";
@@ -353,6 +370,23 @@ TEST(ProcessPlanProperty, KeepsEveryLawOnAnyTwoLayouts) {
   std::mt19937_64 random = TestRandom(4);
   for (int i = 0; i < NumCases(); ++i) {
     ASSERT_EQ(WrongWith(RandomPair(random)), "") << "case " << i;
+  }
+}
+
+// Many replicas: their number divides nothing, and most targets are served by
+// one of many.
+TEST(ProcessPlanProperty, KeepsEveryLawInLargerWorlds) {
+  std::mt19937_64 random = TestRandom(5);
+  for (int i = 0; i < NumCases() / 50; ++i) {
+    ASSERT_EQ(WrongWith(RandomPair(random, /*max_ranks=*/48)), "")
+        << "case " << i;
+  }
+}
+
+TEST(ProcessPlanProperty, KeepsEveryLawAmongReplicas) {
+  std::mt19937_64 random = TestRandom(6);
+  for (int i = 0; i < NumCases() / 20; ++i) {
+    ASSERT_EQ(WrongWith(ReplicatedPair(random)), "") << "case " << i;
   }
 }
 
@@ -385,6 +419,13 @@ TEST(ProcessPlanProperty, DigestTellsWorldsApart) {
     other = pair;
     other.ranks_per_member = pair.ranks_per_member == 1 ? 1000 : 1;
     EXPECT_NE(MakeInput(other)->AgreementDigest(), digest) << pair;
+    for (int PairCase::*places :
+         {&PairCase::ranks_per_device, &PairCase::ranks_per_node,
+          &PairCase::rails}) {
+      other = pair;
+      other.*places = pair.*places == 0 ? 2 : 0;
+      EXPECT_NE(MakeInput(other)->AgreementDigest(), digest) << pair;
+    }
   }
 }
 

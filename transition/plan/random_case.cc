@@ -133,9 +133,9 @@ std::pair<std::vector<uint64_t>, std::vector<uint64_t>> RandomProcesses(
     source.push_back(id);
     if (Pick(random, 0, 99) < percent_shared) target.push_back(id);
   }
-  for (uint64_t id = 100; static_cast<int>(target.size()) < target_size; ++id) {
+  for (int id = 1; static_cast<int>(target.size()) < target_size; ++id) {
     // Joiners come beside survivors (same members) or on members of their own.
-    target.push_back(Pick(random, 0, 1) == 0 ? id : id - 80);
+    target.push_back((Pick(random, 0, 1) == 0 ? 500 : source_size) + id);
   }
   std::shuffle(source.begin(), source.end(), random);
   std::shuffle(target.begin(), target.end(), random);

@@ -9,8 +9,6 @@
 namespace dynatrain::transition {
 namespace {
 
-constexpr int kMaxRanks = 12;
-
 int Pick(std::mt19937_64& random, int low, int high) {
   return std::uniform_int_distribution<int>(low, high)(random);
 }
@@ -20,8 +18,7 @@ absl::StatusOr<World> MakeWorld(const PairCase& pair,
   ASSIGN_OR_RETURN(vps::Layout layout, vps::MakeLayout(side.layout));
   std::vector<Process> processes;
   for (uint64_t id : side.ids) {
-    processes.push_back(
-        {id, static_cast<uint32_t>(id / pair.ranks_per_member)});
+    processes.push_back(ProcessOf(pair, id));
   }
   return World::Create(std::move(layout), std::move(processes));
 }
@@ -37,6 +34,24 @@ PairCase::Side SideOf(const PlanCase& plan_case, const PlanCase::Side& side) {
     result.layout.tensors.push_back({.shape = tensor.shape, .copies = {copy}});
   }
   return result;
+}
+
+// Processes, where they run, and options for the pair's layouts.
+void AddRandomProcesses(std::mt19937_64& random, PairCase& pair) {
+  const auto [source_ids, target_ids] = RandomProcesses(
+      pair.source.layout.world_size(), pair.target.layout.world_size(), random);
+  pair.source.ids = source_ids;
+  pair.target.ids = target_ids;
+  pair.ranks_per_member = Pick(random, 1, 4);
+  const auto maybe = [&](int low, int high) {
+    return Pick(random, 0, 1) == 0 ? 0 : Pick(random, low, high);
+  };
+  pair.ranks_per_device = maybe(1, 2);
+  pair.ranks_per_node = maybe(1, 8);
+  pair.rails = maybe(1, 5);
+  pair.min_sender_bytes = Pick(random, 1, 64);
+  pair.max_senders = Pick(random, 1, 8);
+  pair.balanced = Pick(random, 0, 1) == 1;
 }
 
 // Every pair that is a little smaller.
@@ -62,20 +77,47 @@ std::vector<PairCase> Smaller(const PairCase& pair) {
 
 }  // namespace
 
-PairCase RandomPair(std::mt19937_64& random) {
-  PairCase pair;
+Process ProcessOf(const PairCase& pair, uint64_t id) {
+  const auto group = [id](int ranks) {
+    return ranks == 0 ? 0 : static_cast<uint32_t>(id / ranks) + 1;
+  };
+  return {
+      .id = id,
+      .member = static_cast<uint32_t>(id / pair.ranks_per_member),
+      .device = group(pair.ranks_per_device),
+      .node = group(pair.ranks_per_node),
+      .rail = pair.rails == 0 ? 0 : static_cast<uint32_t>(id % pair.rails) + 1};
+}
+
+PairCase RandomPair(std::mt19937_64& random, int max_ranks) {
   const std::vector<vps::LayoutCase::Tensor> tensors =
       vps::RandomTensors(random);
-  pair.source.layout = vps::RandomLayout(tensors, kMaxRanks, random);
-  pair.target.layout = vps::RandomLayout(tensors, kMaxRanks, random);
-  const auto [source_ids, target_ids] = RandomProcesses(
-      pair.source.layout.world_size(), pair.target.layout.world_size(), random);
-  pair.source.ids = source_ids;
-  pair.target.ids = target_ids;
-  pair.ranks_per_member = Pick(random, 1, 4);
-  pair.min_sender_bytes = Pick(random, 1, 64);
-  pair.max_senders = Pick(random, 1, 8);
-  pair.balanced = Pick(random, 0, 1) == 1;
+  PairCase pair;
+  pair.source.layout = vps::RandomLayout(tensors, max_ranks, random);
+  pair.target.layout = vps::RandomLayout(tensors, max_ranks, random);
+  AddRandomProcesses(random, pair);
+  return pair;
+}
+
+PairCase ReplicatedPair(std::mt19937_64& random) {
+  const std::vector<int64_t> shape = {Pick(random, 1, 12), Pick(random, 1, 5)};
+  PairCase pair;
+  for (PairCase::Side* side : {&pair.source, &pair.target}) {
+    const int axis = Pick(random, 0, 1);  // of the parts
+    std::vector<int> sizes(2, Pick(random, 1, 20));
+    sizes[axis] = Pick(random, 1, 3);
+    const int64_t elements = shape[0] * shape[1];
+    const vps::LayoutCase::Copy copies[] = {
+        {},
+        {.cuts = {{.group = {{axis}}, .dim = Pick(random, 0, 1)}}},
+        {.flat = {{{axis}}},
+         .shard = (elements + sizes[axis] - 1) / sizes[axis]}};
+    side->layout.meshes = {sizes};
+    for (const vps::LayoutCase::Copy& copy : copies) {
+      side->layout.tensors.push_back({.shape = shape, .copies = {copy}});
+    }
+  }
+  AddRandomProcesses(random, pair);
   return pair;
 }
 
@@ -117,7 +159,9 @@ std::ostream& operator<<(std::ostream& out, const PairCase& pair) {
              << pair.source.layout << "target: processes "
              << absl::StrJoin(pair.target.ids, ",") << "\n"
              << pair.target.layout << "ranks per member "
-             << pair.ranks_per_member << ", min_sender_bytes "
+             << pair.ranks_per_member << ", per device "
+             << pair.ranks_per_device << ", per node " << pair.ranks_per_node
+             << ", rails " << pair.rails << ", min_sender_bytes "
              << pair.min_sender_bytes << ", max_senders " << pair.max_senders
              << (pair.balanced ? ", balanced\n" : "\n");
 }

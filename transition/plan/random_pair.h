@@ -27,15 +27,27 @@ struct PairCase {
   Side source;
   Side target;
   int ranks_per_member = 1;  // the member of process id is id / this
+  // Where processes run, in the same way; 0: it isn't known.
+  int ranks_per_device = 0;
+  int ranks_per_node = 0;
+  int rails = 0;  // the rail is id modulo this
   int64_t min_sender_bytes = 1;
   int max_senders = 1;
   bool balanced = false;  // by BalanceSenders
 };
 
 // Any two layouts: two meshes, located, cut in blocks, flattened, copied and
-// padded tensors; worlds of up to 12 ranks with all, some or no processes in
-// common.
-PairCase RandomPair(std::mt19937_64& random);
+// padded tensors; worlds of up to so many ranks with all, some or no processes
+// in common.
+PairCase RandomPair(std::mt19937_64& random, int max_ranks = 12);
+
+// The process with that id.
+Process ProcessOf(const PairCase& pair, uint64_t id);
+
+// Worlds of up to 60 ranks that are mostly replicas of each other, as many as
+// any number: a mesh of replicas and parts, tensors that are cut or flattened
+// over the parts, or not at all.
+PairCase ReplicatedPair(std::mt19937_64& random);
 
 // The same case, of layouts with one box per rank and tensor.
 PairCase PairOf(const PlanCase& plan_case);

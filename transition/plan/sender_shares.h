@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "transition/plan/world.h"
 
 namespace dynatrain::transition {
 
@@ -24,14 +25,15 @@ namespace dynatrain::transition {
 struct CandidatesKey {
   int placement = 0;
   int first_holder = 0;
-  // The target's member, if only holders in it are candidates; else -1.
-  int64_t member = -1;
+  // The target's group of the nearest tier in which there are holders.
+  Tier tier = Tier::kAnywhere;
+  uint32_t group = 0;
 
   friend bool operator==(const CandidatesKey&, const CandidatesKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const CandidatesKey& key) {
-    return H::combine(std::move(h), key.placement, key.first_holder,
-                      key.member);
+    return H::combine(std::move(h), key.placement, key.first_holder, key.tier,
+                      key.group);
   }
 };
 

@@ -46,6 +46,7 @@ TensorClasses::TensorClasses(const PlanInput& input, int source_rank,
     : input_(input),
       source_rank_(source_rank),
       target_rank_(target_rank),
+      finder_(input_, source_rank, target_rank),
       shared_(input.num_shared_classes()) {}
 
 const TensorClass& TensorClasses::Of(int tensor) {
@@ -61,19 +62,15 @@ const TensorClass& TensorClasses::Of(int tensor) {
   return *shared_[shared];
 }
 
-void TensorClasses::Fill(int tensor, TensorClass& c) const {
+void TensorClasses::Fill(int tensor, TensorClass& c) {
   c.kept.clear();
   c.zeros.clear();
   c.incoming.clear();
   c.outgoing.clear();
   c.lacking_elements = 0;
   if (target_rank_ >= 0) {
-    input_.target().layout().ForEachRegionOf(
-        target_rank_, tensor, [&](const vps::OwnedRegion& region) {
-          c.lacking_elements += region.global.num_elements();
-        });
-    ForEachPartOf(
-        input_, target_rank_, tensor,
+    const int64_t elements = finder_.ForEachPart(
+        tensor,
         [&](const KeptPart& part) {
           c.lacking_elements -= part.region.num_elements();
           c.kept.push_back(part);
@@ -83,11 +80,11 @@ void TensorClasses::Fill(int tensor, TensorClass& c) const {
           c.zeros.push_back(part);
         },
         [&](const Demand& demand) { c.incoming.push_back(demand); });
+    c.lacking_elements += elements;
   }
   if (source_rank_ >= 0) {
-    ForEachDemandOn(input_, source_rank_, tensor, [&](const Demand& demand) {
-      c.outgoing.push_back(demand);
-    });
+    finder_.ForEachDemandOn(
+        tensor, [&](const Demand& demand) { c.outgoing.push_back(demand); });
   }
   Sort(c.kept);
   Sort(c.incoming);

@@ -29,8 +29,11 @@ class TensorClasses {
  public:
   // Of the process with these ranks: what it serves as `source_rank`, what it
   // keeps and needs as `target_rank`; -1 for neither.
-  // REQUIRES: the source world is not empty.
+  // REQUIRES: the source world is not empty; both ranks are of one process.
   TensorClasses(const PlanInput& input, int source_rank, int target_rank);
+  // What it gave points into it.
+  TensorClasses(const TensorClasses&) = delete;
+  TensorClasses& operator=(const TensorClasses&) = delete;
 
   // Until the next call, if no other tensor is of the class.
   const TensorClass& Of(int tensor);
@@ -40,11 +43,12 @@ class TensorClasses {
   void ForEachTensor(absl::FunctionRef<void(int tensor)> visit) const;
 
  private:
-  void Fill(int tensor, TensorClass& tensor_class) const;
+  void Fill(int tensor, TensorClass& tensor_class);
 
   const PlanInput input_;
   const int source_rank_;
   const int target_rank_;
+  DemandFinder finder_;
   std::vector<std::unique_ptr<TensorClass>> shared_;  // null until asked for
   TensorClass alone_;
 };

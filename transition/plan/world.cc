@@ -6,6 +6,30 @@
 #include "absl/strings/str_cat.h"
 
 namespace dynatrain::transition {
+namespace {
+
+std::optional<uint32_t> Known(uint32_t number) {
+  if (number == 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<uint32_t> GroupOf(const Process& process, Tier tier) {
+  switch (tier) {
+    case Tier::kDevice:
+      return Known(process.device);
+    case Tier::kMember:
+      return process.member;
+    case Tier::kNode:
+      return Known(process.node);
+    case Tier::kRail:
+      return Known(process.rail);
+    case Tier::kAnywhere:
+      return 0;
+  }
+  return std::nullopt;
+}
 
 absl::StatusOr<World> World::Create(vps::Layout layout,
                                     std::vector<Process> processes) {
@@ -29,7 +53,11 @@ absl::StatusOr<World> World::Create(vps::Layout layout,
           absl::StrCat("ranks ", it->second, " and ", rank,
                        " are the same process ", process.id));
     }
-    body->ranks_of_member[process.member].push_back(rank);
+    for (const Tier tier : kTiers) {
+      const std::optional<uint32_t> group = GroupOf(process, tier);
+      if (tier == Tier::kAnywhere || !group.has_value()) continue;
+      body->ranks_of_group[static_cast<size_t>(tier)][*group].push_back(rank);
+    }
   }
   World world;
   world.body_ = std::move(body);
@@ -43,10 +71,11 @@ std::optional<int> World::RankOf(uint64_t process_id) const {
   return it->second;
 }
 
-absl::Span<const int> World::RanksOfMember(uint32_t member) const {
+absl::Span<const int> World::RanksIn(Tier tier, uint32_t group) const {
   if (empty()) return {};
-  const auto it = body_->ranks_of_member.find(member);
-  if (it == body_->ranks_of_member.end()) return {};
+  const auto& groups = body_->ranks_of_group[static_cast<size_t>(tier)];
+  const auto it = groups.find(group);
+  if (it == groups.end()) return {};
   return it->second;
 }
 

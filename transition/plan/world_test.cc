@@ -19,9 +19,25 @@ TEST(World, KnowsRanksByProcessAndMember) {
   EXPECT_EQ(world.size(), 3);
   EXPECT_EQ(world.RankOf(10), 1);
   EXPECT_EQ(world.RankOf(11), std::nullopt);
-  EXPECT_THAT(world.RanksOfMember(2), ElementsAre(0, 2));
-  EXPECT_THAT(world.RanksOfMember(3), ElementsAre());
+  EXPECT_THAT(world.RanksIn(Tier::kMember, 2), ElementsAre(0, 2));
+  EXPECT_THAT(world.RanksIn(Tier::kMember, 3), ElementsAre());
   EXPECT_EQ(world.process(2), (Process{20, 2}));
+}
+
+TEST(World, KnowsRanksByWhereTheyRunIfThatIsKnown) {
+  const World world = *World::Create(
+      *vps::MakeLayout(vps::Mesh::ForTorch(*vps::AxisSizes::Parse("dp3")),
+                       vps::Manifest()),
+      {{.id = 1, .device = 4, .node = 1, .rail = 2},
+       {.id = 2, .node = 1},
+       {.id = 3, .device = 5, .node = 2, .rail = 2}});
+  EXPECT_THAT(world.RanksIn(Tier::kDevice, 5), ElementsAre(2));
+  EXPECT_THAT(world.RanksIn(Tier::kNode, 1), ElementsAre(0, 1));
+  EXPECT_THAT(world.RanksIn(Tier::kRail, 2), ElementsAre(0, 2));
+  EXPECT_EQ(GroupOf(world.process(1), Tier::kRail), std::nullopt);
+  EXPECT_THAT(world.RanksIn(Tier::kRail, 0), ElementsAre());
+  EXPECT_EQ(GroupOf(world.process(1), Tier::kMember), 0);
+  EXPECT_EQ(GroupOf(world.process(1), Tier::kAnywhere), 0);
 }
 
 TEST(World, MayBeEmpty) {
@@ -30,7 +46,7 @@ TEST(World, MayBeEmpty) {
   EXPECT_EQ(world.size(), 0);
   EXPECT_TRUE(world.processes().empty());
   EXPECT_EQ(world.RankOf(1), std::nullopt);
-  EXPECT_THAT(world.RanksOfMember(0), ElementsAre());
+  EXPECT_THAT(world.RanksIn(Tier::kMember, 0), ElementsAre());
 }
 
 TEST(World, RefusesProcessesThatDoNotFitTheLayout) {
