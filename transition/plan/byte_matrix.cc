@@ -20,7 +20,7 @@ void AddColumn(const PlanInput& input, int target, ByteMatrix& matrix) {
   classes.ForEachTensor([&](int tensor) {
     if (input.MasterOf(tensor) >= 0) return;
     const TensorClass& tensor_class = classes.Of(tensor);
-    const int64_t item_bytes = input.tensor(tensor).item_bytes();
+    const int64_t item_bytes = input.item_bytes(tensor);
     matrix.minimal_bytes += tensor_class.lacking_elements * item_bytes;
     for (const KeptPart& part : tensor_class.kept) {
       cell(own) += part.region.num_elements() * item_bytes;

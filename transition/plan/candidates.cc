@@ -98,41 +98,51 @@ const std::vector<int>& CandidateFinder::TargetsIn(const HeldPiece& to,
   return it->second;
 }
 
-Service CandidateFinder::MakeService(const HeldPiece& piece, int target_rank,
-                                     int target_tensor, int target_copy) {
-  const vps::Layout& target = input_.target().layout();
-  const int placement =
-      input_.source().layout().held(piece.tensor, piece.copy).placement;
+const Candidates* CandidateFinder::FindNearest(const HeldPiece& piece,
+                                               int placement, int target_rank) {
+  const Process& process = input_.target().process(target_rank);
+  const Candidates* nearest = nullptr;
   for (const Tier tier : kTiers) {
-    const std::optional<uint32_t> group =
-        GroupOf(input_.target().process(target_rank), tier);
-    if (!group.has_value()) continue;
-    const Candidates* candidates = Find(piece, placement, tier, *group);
-    if (candidates == nullptr) continue;
-    const HeldPiece to = {
-        target_tensor, target_copy,
-        target.HoldersLike(target_rank, target_tensor, target_copy)};
-    const int64_t other_pieces =
-        target.PieceIndex(target_rank, target_tensor, target_copy);
-    if (tier == Tier::kAnywhere) {
-      return {candidates, other_pieces + *to.holders.IndexOf(target_rank)};
-    }
-    const std::vector<int>& targets = TargetsIn(
-        to, target.held(target_tensor, target_copy).placement, tier, *group);
-    return {candidates, other_pieces + *IndexIn(targets, target_rank)};
+    const std::optional<uint32_t> group = GroupOf(process, tier);
+    if (group.has_value()) nearest = Find(piece, placement, tier, *group);
+    if (nearest != nullptr) break;
   }
-  return {};  // not reached: all holders are somewhere
+  return nearest;  // not null: all holders are somewhere
+}
+
+Service CandidateFinder::MakeService(const HeldPiece& piece, int placement,
+                                     int target_rank, int target_tensor,
+                                     int target_copy) {
+  const Candidates* candidates = FindNearest(piece, placement, target_rank);
+  // Nobody asks whose turn it is.
+  if (candidates->size() == 1) return {candidates, 0};
+  const vps::Layout& target = input_.target().layout();
+  const HeldPiece to = {
+      target_tensor, target_copy,
+      target.HoldersLike(target_rank, target_tensor, target_copy)};
+  const Tier tier = candidates->key.tier;
+  const std::optional<int> index =
+      tier == Tier::kAnywhere
+          ? to.holders.IndexOf(target_rank)
+          : IndexIn(
+                TargetsIn(to, target.held(target_tensor, target_copy).placement,
+                          tier, candidates->key.group),
+                target_rank);
+  return {candidates,
+          *index + target.PieceIndex(target_rank, target_tensor, target_copy)};
 }
 
 Service CandidateFinder::ServiceOf(const HeldPiece& piece, int target_rank,
                                    int target_tensor, int target_copy) {
+  const int placement =
+      input_.source().layout().held(piece.tensor, piece.copy).placement;
   const auto [it, is_new] = services_.try_emplace(
-      Key{input_.source().layout().held(piece.tensor, piece.copy).placement,
-          piece.holders.first(),
+      Key{placement, piece.holders.first(),
           input_.target().layout().held(target_tensor, target_copy).placement,
           target_rank});
   if (is_new) {
-    it->second = MakeService(piece, target_rank, target_tensor, target_copy);
+    it->second =
+        MakeService(piece, placement, target_rank, target_tensor, target_copy);
   }
   return it->second;
 }
@@ -156,7 +166,7 @@ std::vector<int> CandidateFinder::FindReceivers(const HeldPiece& from,
       const int own = input_.SourceRankOfTarget(rank);
       if (own >= 0 && from.holders.Contains(own)) return;
       // Of several tiers that we share with it, the nearest serves it.
-      if (ServiceOf(from, rank, to.tensor, to.copy).candidates == &candidates) {
+      if (FindNearest(from, from_placement, rank) == &candidates) {
         receivers.push_back(rank);
       }
     };

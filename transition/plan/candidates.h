@@ -110,7 +110,10 @@ class CandidateFinder {
                          uint32_t group);
   const std::vector<int>& TargetsIn(const HeldPiece& to, int placement,
                                     Tier tier, uint32_t group);
-  Service MakeService(const HeldPiece& piece, int target_rank,
+  // The candidates in the target's nearest group that has any.
+  const Candidates* FindNearest(const HeldPiece& piece, int placement,
+                                int target_rank);
+  Service MakeService(const HeldPiece& piece, int placement, int target_rank,
                       int target_tensor, int target_copy);
   std::vector<int> FindReceivers(const HeldPiece& from, const HeldPiece& to);
 

@@ -16,14 +16,6 @@ using vps::Region;
 
 using Owned = absl::InlinedVector<OwnedRegion, 2>;
 
-Owned RegionsOf(const Layout& layout, int rank, int tensor) {
-  Owned owned;
-  layout.ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
-    owned.push_back(region);
-  });
-  return owned;
-}
-
 // Calls visit(region, source copy) with the parts of `needed` that are in
 // `held`: those of the copy of the same index first, so that memory of the same
 // form is found. Returns the rest. Both ends of a route cut with it.
@@ -87,6 +79,15 @@ int SourceCopyFor(const PlanInput& input, int target_rank, int tensor) {
   return 0;
 }
 
+// Whether the target rank's own memory of the copy has the shape that its
+// process's source memory of it has.
+bool SameShape(const PlanInput& input, int target_rank, int tensor, int copy) {
+  return input.target().layout().LocalShapeOf(target_rank, tensor, copy) ==
+         input.source().layout().LocalShapeOf(
+             input.SourceRankOfTarget(target_rank), input.SourceTensor(tensor),
+             copy);
+}
+
 // The copies of the target whose memory is, element by element, that of the
 // source copy of the same index in the same process: a bit per copy.
 uint64_t AdoptedCopies(const PlanInput& input, int target_rank, int tensor,
@@ -116,11 +117,7 @@ uint64_t AdoptedCopies(const PlanInput& input, int target_rank, int tensor,
       continue;
     }
     if (!std::equal(begin, end, own_begin, own_end, same)) continue;
-    const auto shape =
-        input.target().layout().LocalShapeOf(target_rank, tensor, region.copy);
-    if (shape == input.source().layout().LocalShapeOf(
-                     input.SourceRankOfTarget(target_rank),
-                     input.SourceTensor(tensor), region.copy)) {
+    if (SameShape(input, target_rank, tensor, region.copy)) {
       copies |= uint64_t{1} << region.copy;
     }
   }
@@ -147,14 +144,33 @@ DemandFinder::DemandFinder(const PlanInput& input, int source_rank,
     : input_(input),
       source_rank_(source_rank),
       target_rank_(target_rank),
-      candidates_(input, source_rank) {}
+      candidates_(input, source_rank) {
+  if (target_rank >= 0) {
+    target_view_.emplace(input.target().layout(), target_rank);
+  }
+}
 
-DemandFinder::Owned DemandFinder::HeldBefore(int target_rank,
-                                             int tensor) const {
+DemandFinder::Owned DemandFinder::RegionsOf(const vps::RankView& view,
+                                            int tensor) {
+  Owned owned;
+  view.ForEachRegionOf(
+      tensor, [&](const OwnedRegion& region) { owned.push_back(region); });
+  return owned;
+}
+
+const vps::RankView& DemandFinder::SourceView(int source_rank) {
+  std::unique_ptr<vps::RankView>& view = source_views_[source_rank];
+  if (view == nullptr) {
+    view =
+        std::make_unique<vps::RankView>(input_.source().layout(), source_rank);
+  }
+  return *view;
+}
+
+DemandFinder::Owned DemandFinder::HeldBefore(int target_rank, int tensor) {
   const int source_rank = input_.SourceRankOfTarget(target_rank);
   if (source_rank < 0) return {};
-  return RegionsOf(input_.source().layout(), source_rank,
-                   input_.SourceTensor(tensor));
+  return RegionsOf(SourceView(source_rank), input_.SourceTensor(tensor));
 }
 
 Senders DemandFinder::SendersOf(const HeldPiece& piece, int target_rank,
@@ -176,8 +192,7 @@ int64_t DemandFinder::ForEachPart(
     int tensor, absl::FunctionRef<void(const KeptPart&)> keep,
     absl::FunctionRef<void(const ZeroPart&)> zero,
     absl::FunctionRef<void(const Demand&)> demand) {
-  const Owned needed =
-      RegionsOf(input_.target().layout(), target_rank_, tensor);
+  const Owned needed = RegionsOf(*target_view_, tensor);
   if (needed.empty()) return 0;
   const Owned held = HeldBefore(target_rank_, tensor);
   const uint64_t adopted =
@@ -239,7 +254,7 @@ void DemandFinder::ForEachDemandOn(
   const int source_tensor = input_.SourceTensor(tensor);
   const int own_target = input_.TargetRankOfSource(source_rank_);
   for (const OwnedRegion& own :
-       RegionsOf(source, source_rank_, source_tensor)) {
+       RegionsOf(SourceView(source_rank_), source_tensor)) {
     const std::optional<Box> held = InBoth(input_, tensor, own.global);
     if (!held.has_value()) continue;
     const HeldPiece from = {

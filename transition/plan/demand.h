@@ -12,8 +12,10 @@
 #define TRANSITION_PLAN_DEMAND_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "transition/plan/candidates.h"
@@ -21,6 +23,7 @@
 #include "transition/plan/sender_shares.h"
 #include "vps/geometry/box.h"
 #include "vps/layout/layout.h"
+#include "vps/layout/rank_view.h"
 
 namespace dynatrain::transition {
 
@@ -119,8 +122,10 @@ class DemandFinder {
  private:
   using Owned = absl::InlinedVector<vps::OwnedRegion, 2>;
 
+  static Owned RegionsOf(const vps::RankView& view, int tensor);
+  const vps::RankView& SourceView(int source_rank);
   // What the target rank's process held of the tensor; nothing if it joins.
-  Owned HeldBefore(int target_rank, int tensor) const;
+  Owned HeldBefore(int target_rank, int tensor);
   Senders SendersOf(const HeldPiece& piece, int target_rank, int tensor,
                     int target_copy);
   void Serve(const vps::OwnedRegion& own, const HeldPiece& from,
@@ -131,6 +136,9 @@ class DemandFinder {
   const int source_rank_;
   const int target_rank_;
   CandidateFinder candidates_;
+  std::optional<vps::RankView> target_view_;  // of target_rank_, if it is one
+  // By source rank: our own and those that we may have to serve.
+  absl::flat_hash_map<int, std::unique_ptr<vps::RankView>> source_views_;
 };
 
 }  // namespace dynatrain::transition

@@ -43,7 +43,7 @@ KeptMatrix ComputeKeptMatrix(const PlanInput& input) {
       first_of_class.push_back(tensor);
     }
     if (input.MasterOf(tensor) >= 0) continue;
-    item_bytes[kind] += input.tensor(tensor).item_bytes();
+    item_bytes[kind] += input.item_bytes(tensor);
   }
   for (int kind = 0; kind < input.num_classes(); ++kind) {
     if (item_bytes[kind] == 0) continue;

@@ -16,6 +16,9 @@ namespace {
 // Positions on a line times senders have to fit 128 bits with room to spare.
 constexpr int kMaxSendersLimit = 1024;
 
+// Tensors of a class that isn't worth remembering.
+constexpr int kSmallClass = 8;
+
 Fingerprint DigestOf(const World& source, const World& target,
                      const PlanOptions& options) {
   Fingerprinter digest;
@@ -239,10 +242,17 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
     Kinds kinds = KindsOf(input);
     body->line_spans = LineSpansOf(input, kinds);
     body->num_classes = static_cast<int>(kinds.line_of_class.size());
-    body->class_of_tensor = std::move(kinds.class_of_tensor);
+    std::vector<int> shared_class_of_class;
     for (const int size : kinds.size_of_class) {
-      body->shared_class_of_class.push_back(
-          size > 1 ? body->num_shared_classes++ : -1);
+      shared_class_of_class.push_back(
+          size > kSmallClass ? body->num_shared_classes++ : -1);
+    }
+    body->kinds.reserve(kinds.class_of_tensor.size());
+    for (const int kind : kinds.class_of_tensor) {
+      const int tensor = static_cast<int>(body->kinds.size());
+      body->kinds.push_back(
+          {kind, shared_class_of_class[kind],
+           static_cast<int>(input.tensor(tensor).item_bytes())});
     }
   }
   return PlanInput(std::move(body));

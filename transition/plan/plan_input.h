@@ -122,16 +122,20 @@ class PlanInput {
   // Tensors of one class have the same shapes and are placed alike in both
   // worlds, flat positions included: a plan treats them alike up to their
   // bytes. Classes are numbered from 0 in the order of their first tensors.
-  int class_of(int tensor) const { return body_->class_of_tensor[tensor]; }
+  int class_of(int tensor) const { return body_->kinds[tensor].class_index; }
   int num_classes() const { return body_->num_classes; }
-  // The classes of at least two tensors have numbers of their own, in the same
-  // order: what is worked out once for all tensors of a class is remembered by
-  // them. Shards of a flat buffer are all different, and a job has a hundred
-  // thousand. -1 for a tensor that is alone.
+  // The classes of more tensors than a parameter has states have numbers of
+  // their own, in the same order: what is worked out once for all tensors of a
+  // class is remembered by them. Shards of a flat buffer are all different, but
+  // for the states of one parameter, which follow each other, and a job has a
+  // hundred thousand. -1 for a tensor of a small class.
   int shared_class_of(int tensor) const {
-    return body_->shared_class_of_class[class_of(tensor)];
+    return body_->kinds[tensor].shared_class;
   }
   int num_shared_classes() const { return body_->num_shared_classes; }
+  int64_t item_bytes(int tensor) const {
+    return body_->kinds[tensor].item_bytes;
+  }
 
   // The master that a regenerated weight is made from; -1 if it is moved.
   int MasterOf(int tensor) const {
@@ -156,9 +160,14 @@ class PlanInput {
     std::vector<int> target_rank_of_source;
     std::vector<int> source_tensors;  // empty: the order is the same
     std::vector<int> target_tensors;  // its inverse
-    std::vector<int> class_of_tensor;
+    // What a walk over tensors asks of each, close together in memory.
+    struct Kind {
+      int class_index;
+      int shared_class;
+      int item_bytes;
+    };
+    std::vector<Kind> kinds;  // by tensor
     int num_classes = 0;
-    std::vector<int> shared_class_of_class;
     int num_shared_classes = 0;
     std::vector<LineSpan> line_spans;
     std::vector<int> masters;  // empty: all tensors are moved

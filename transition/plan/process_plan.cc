@@ -36,8 +36,8 @@ bool Holds(const vps::Layout& layout, int rank, int tensor) {
 struct ClassDemand {
   const Demand* demand;
   bool outgoing;
-  int own_part = 0;            // if outgoing: what we send
-  std::vector<PeerBox> boxes;  // by part: the whole region, from its sender
+  int own_part = 0;      // if outgoing: what we send
+  size_t first_box = 0;  // of ClassBoxes::peer_boxes
 };
 
 struct LocalBox {
@@ -51,6 +51,8 @@ struct ClassBoxes {
   int64_t adopted_elements = 0;
   std::vector<LocalBox> local;
   std::vector<ClassDemand> demands;
+  // Of each demand by part: the whole region, from its sender.
+  std::vector<PeerBox> peer_boxes;
 };
 
 // Gathers routes into a ProcessPlan.
@@ -91,40 +93,35 @@ class Builder {
       }
       const TensorClass& tensor_class = classes.Of(tensor);
       plan_.bytes.minimal_bytes +=
-          tensor_class.lacking_elements * input_.tensor(tensor).item_bytes();
+          tensor_class.lacking_elements * input_.item_bytes(tensor);
       for (const ZeroPart& part : tensor_class.zeros) AddZero(part, tensor);
-      const int shared = input_.shared_class_of(tensor);
-      if (shared < 0) {
-        AddAlone(tensor_class, tensor);
-      } else {
-        if (boxes_[shared] == nullptr) {
-          boxes_[shared] = std::make_unique<ClassBoxes>(BoxesOf(tensor_class));
-        }
-        AddShared(*boxes_[shared], tensor);
-      }
+      AddTensor(BoxesOf(tensor_class, tensor), tensor);
     });
   }
 
-  void AddAlone(const TensorClass& tensor_class, int tensor) {
-    for (const KeptPart& part : tensor_class.kept) {
-      AddKept(part.region.num_elements(), part.adopted, tensor);
-      plan_.local.push_back({RouteOf(part, tensor), part.adopted});
+  // What the tensors of the class have in common, worked out with the first.
+  ClassBoxes& BoxesOf(const TensorClass& tensor_class, int tensor) {
+    const int shared = input_.shared_class_of(tensor);
+    if (shared >= 0) {
+      std::unique_ptr<ClassBoxes>& boxes = boxes_[shared];
+      if (boxes == nullptr) {
+        boxes = std::make_unique<ClassBoxes>();
+        FillBoxes(tensor_class, *boxes);
+      }
+      return *boxes;
     }
-    for (const Demand& demand : tensor_class.incoming) {
-      router_.ForEachRouteOf(demand, tensor, [&](const Route& route) {
-        Add(BoxOf(route, /*outgoing=*/false), /*outgoing=*/false, tensor);
-      });
+    if (small_class_ != input_.class_of(tensor)) {
+      small_class_ = input_.class_of(tensor);
+      FillBoxes(tensor_class, small_boxes_);
     }
-    for (const Demand& demand : tensor_class.outgoing) {
-      router_.ForEachRouteOf(demand, tensor, [&](const Route& route) {
-        if (route.source_rank != plan_.source_rank) return;
-        Add(BoxOf(route, /*outgoing=*/true), /*outgoing=*/true, tensor);
-      });
-    }
+    return small_boxes_;
   }
 
-  ClassBoxes BoxesOf(const TensorClass& tensor_class) {
-    ClassBoxes boxes;
+  void FillBoxes(const TensorClass& tensor_class, ClassBoxes& boxes) {
+    boxes.kept_elements = boxes.adopted_elements = 0;
+    boxes.local.clear();
+    boxes.demands.clear();
+    boxes.peer_boxes.clear();
     for (const KeptPart& part : tensor_class.kept) {
       const int64_t elements = part.region.num_elements();
       boxes.kept_elements += elements;
@@ -132,30 +129,37 @@ class Builder {
       boxes.local.push_back(
           {plan_.local.AddShape(RouteOf(part, /*tensor=*/0)), part.adopted});
     }
+    const auto add = [&](const Demand& demand, bool outgoing, int own_part) {
+      const size_t first_box = boxes.peer_boxes.size();
+      boxes.demands.push_back({&demand, outgoing, own_part, first_box});
+      boxes.peer_boxes.resize(first_box + demand.senders.size());
+    };
     for (const Demand& demand : tensor_class.incoming) {
-      boxes.demands.push_back({&demand, /*outgoing=*/false});
+      add(demand, /*outgoing=*/false, 0);
     }
     for (const Demand& demand : tensor_class.outgoing) {
-      boxes.demands.push_back({&demand, /*outgoing=*/true,
-                               *demand.senders.IndexOf(plan_.source_rank)});
+      add(demand, /*outgoing=*/true,
+          *demand.senders.IndexOf(plan_.source_rank));
     }
-    for (ClassDemand& demand : boxes.demands) {
-      demand.boxes.resize(demand.demand->senders.size());
-    }
-    return boxes;
   }
 
-  void AddShared(ClassBoxes& boxes, int tensor) {
+  void AddTensor(ClassBoxes& boxes, int tensor) {
     for (const LocalBox& box : boxes.local) {
       plan_.local.Append(tensor, box.shape, box.adopted);
     }
-    const int64_t item_bytes = input_.tensor(tensor).item_bytes();
+    const int64_t item_bytes = input_.item_bytes(tensor);
     plan_.bytes.kept_bytes += boxes.kept_elements * item_bytes;
     plan_.bytes.adopted_bytes += boxes.adopted_elements * item_bytes;
-    for (ClassDemand& demand : boxes.demands) AddDemand(demand, tensor);
+    for (const ClassDemand& demand : boxes.demands) {
+      AddDemand(demand, &boxes.peer_boxes[demand.first_box], tensor);
+    }
   }
 
-  void AddDemand(ClassDemand& c, int tensor) {
+  // `boxes` by part.
+  void AddDemand(const ClassDemand& c, PeerBox* boxes, int tensor) {
+    if (c.demand->senders.num_candidates() == 1) {
+      return AddWhole(c, /*sender=*/0, boxes[0], tensor);
+    }
     const DemandPlace place = router_.PlaceOf(*c.demand, tensor);
     const int only = OnlySender(*c.demand, place);
     if (only < 0) {
@@ -164,10 +168,13 @@ class Builder {
         Add(BoxOf(route, c.outgoing), c.outgoing, tensor);
       });
     }
-    if (c.outgoing && only != c.own_part) return;
-    PeerBox& box = c.boxes[only];
+    AddWhole(c, only, boxes[only], tensor);
+  }
+
+  void AddWhole(const ClassDemand& c, int sender, PeerBox& box, int tensor) {
+    if (c.outgoing && sender != c.own_part) return;
     if (box.peer < 0) {
-      box = BoxOf(WholeRoute(*c.demand, only, tensor), c.outgoing);
+      box = BoxOf(WholeRoute(*c.demand, sender, tensor), c.outgoing);
     }
     Add(box, c.outgoing, tensor);
   }
@@ -183,7 +190,7 @@ class Builder {
 
   void Add(const PeerBox& box, bool outgoing, int tensor) {
     PeerExchange& peer = peers_[box.peer];
-    const int64_t bytes = box.elements * input_.tensor(tensor).item_bytes();
+    const int64_t bytes = box.elements * input_.item_bytes(tensor);
     const uint64_t hash = HashWithTensor(box.hash, tensor);
     if (outgoing) {
       peer.send.Append(tensor, box.shape);
@@ -207,16 +214,10 @@ class Builder {
             .target_copy = part.target_copy};
   }
 
-  void AddKept(int64_t elements, bool adopted, int tensor) {
-    const int64_t bytes = elements * input_.tensor(tensor).item_bytes();
-    plan_.bytes.kept_bytes += bytes;
-    if (adopted) plan_.bytes.adopted_bytes += bytes;
-  }
-
   void AddZero(const ZeroPart& part, int tensor) {
     plan_.zeros.push_back({tensor, part.target_copy, part.region});
     plan_.bytes.zero_bytes +=
-        part.region.num_elements() * input_.tensor(tensor).item_bytes();
+        part.region.num_elements() * input_.item_bytes(tensor);
   }
 
   void AddRegenerated(const Regenerated& weight) {
@@ -279,6 +280,8 @@ class Builder {
   ProcessPlan plan_;
   int union_index_ = 0;
   std::vector<std::unique_ptr<ClassBoxes>> boxes_;  // by shared class
+  ClassBoxes small_boxes_;
+  int small_class_ = -1;  // whose they are
   absl::flat_hash_map<int, size_t> index_of_step_;
   std::vector<PeerExchange> peers_;  // in the order of their first route
 };

@@ -35,7 +35,7 @@ DemandPlace Router::PlaceOf(const Demand& demand, int tensor) {
   int64_t& before = bytes_before_[{group->id, demand.target_rank}];
   const int64_t begin = group->begin_of_target.at(demand.target_rank) + before;
   const int64_t bytes =
-      demand.region.num_elements() * input_.tensor(tensor).item_bytes();
+      demand.region.num_elements() * input_.item_bytes(tensor);
   before += bytes;
   return {{begin, begin + bytes}, Division::At(group->cuts)};
 }

@@ -52,8 +52,11 @@ TensorClasses::TensorClasses(const PlanInput& input, int source_rank,
 const TensorClass& TensorClasses::Of(int tensor) {
   const int shared = input_.shared_class_of(tensor);
   if (shared < 0) {
-    Fill(tensor, alone_);
-    return alone_;
+    if (small_class_ != input_.class_of(tensor)) {
+      small_class_ = input_.class_of(tensor);
+      Fill(tensor, small_);
+    }
+    return small_;
   }
   if (shared_[shared] == nullptr) {
     shared_[shared] = std::make_unique<TensorClass>();

@@ -35,7 +35,8 @@ class TensorClasses {
   TensorClasses(const TensorClasses&) = delete;
   TensorClasses& operator=(const TensorClasses&) = delete;
 
-  // Until the next call, if no other tensor is of the class.
+  // Valid as long as this; of a small class (PlanInput::shared_class_of) until
+  // a tensor of another one is asked for.
   const TensorClass& Of(int tensor);
 
   // The tensors of which the process may hold something in either world,
@@ -50,7 +51,8 @@ class TensorClasses {
   const int target_rank_;
   DemandFinder finder_;
   std::vector<std::unique_ptr<TensorClass>> shared_;  // null until asked for
-  TensorClass alone_;
+  TensorClass small_;
+  int small_class_ = -1;  // whose it is
 };
 
 }  // namespace dynatrain::transition

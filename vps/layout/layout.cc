@@ -4,6 +4,7 @@
 
 #include "vps/layout/layout_body.h"
 #include "vps/layout/local_space.h"
+#include "vps/layout/rank_view.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -265,6 +266,31 @@ void Layout::ForEachRegionOf(
   RegionWalk walk(*body_, number_of, visit);
   for (int copy = 0; copy < num_copies(tensor); ++copy) {
     if (IsAt(rank, tensor, copy)) walk.Visit(rank, tensor, copy);
+  }
+}
+
+RankView::RankView(const Layout& layout, int rank)
+    : body_(layout.body_), rank_(rank), numbers_(NumbersOf(*body_, rank)) {
+  for (const PlacementBody& placement : body_->placement_bodies) {
+    positions_.push_back(
+        placement.listed.has_value() ? -1 : placement.located.PositionOf(rank));
+  }
+}
+
+bool RankView::IsAt(int tensor, int copy) const {
+  const Held& held = body_->held(tensor, copy);
+  const int position = positions_[held.placement];
+  if (position < 0) return body_->ListedAt(held, rank_) != nullptr;
+  return position == body_->PositionAt(held);
+}
+
+void RankView::ForEachRegionOf(
+    int tensor, absl::FunctionRef<void(const OwnedRegion&)> visit) const {
+  const auto number_of = [this](int group) { return numbers_[group]; };
+  RegionWalk walk(*body_, number_of, visit);
+  const int copies = body_->first_held[tensor + 1] - body_->first_held[tensor];
+  for (int copy = 0; copy < copies; ++copy) {
+    if (IsAt(tensor, copy)) walk.Visit(rank_, tensor, copy);
   }
 }
 

@@ -139,6 +139,7 @@ class Layout {
 
  private:
   friend class LayoutBuilder;
+  friend class RankView;
   explicit Layout(std::shared_ptr<const LayoutBody> body)
       : body_(std::move(body)) {}
 
