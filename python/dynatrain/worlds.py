@@ -38,6 +38,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor._redistribute import clear_redistribute_planner_cache
 from torch.distributed.tensor.debug import _clear_sharding_prop_cache
 
+from dynatrain import gloo
 from dynatrain.errors import Refused
 
 TESTED_TORCH = ("2.15.",)
@@ -159,6 +160,7 @@ def install() -> None:
             "a process group exists already: dynatrain makes the groups; take "
             "out init_process_group and use `mesh` and `world`"
         )
+    gloo.install()
     names = _Names(c10d._pg_names)
     c10d._pg_names = names
     c10d._world = _Worlds()
