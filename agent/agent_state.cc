@@ -279,6 +279,9 @@ void AgentState::Follow() {
     PostToAll(order.kind == RankOrder::Kind::kPrepare
                   ? PrepareFrame(transition_, seams_.memory())
                   : OrderFrame(order));
+    if (order.kind == RankOrder::Kind::kCancel) {
+      for (LocalRank& rank : ranks_) rank.part.stopped = false;
+    }
     Changed();
   }
   if (participant_.phase() == last_phase_) return;

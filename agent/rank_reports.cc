@@ -168,7 +168,7 @@ absl::Status AgentState::OnStopped(int rank, const api::Frame& frame) {
       participant_.RankStopped(rank, generation, step, Clock::now()));
   const transition::Phase phase = participant_.phase();
   if (generation != participant_.generation() || transition::IsOver(phase) ||
-      phase == transition::Phase::kFailed || !participant_.terms().in_source) {
+      phase == transition::Phase::kFailed || !participant_.stopped(rank)) {
     return absl::OkStatus();
   }
   ranks_[rank].part.stopped = true;

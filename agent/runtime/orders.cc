@@ -57,8 +57,6 @@ Orders::ArmAnswer Orders::Arm(uint64_t generation, uint64_t step) {
   if (last != last_step_.end() && seen >= step) return {false, seen};
   transition->armed_step = step;
   transition->arm_answered = false;
-  transition->stopped = false;
-  transition->cancel = false;
   return {true, seen};
 }
 
@@ -129,6 +127,7 @@ BoundaryAction Orders::Boundary(uint64_t source_generation, uint64_t step) {
     if (transition.source_generation == source_generation &&
         transition.armed_step == step) {
       transition.stopped = true;
+      transition.cancel = false;  // of an earlier stop, if nobody heard it
       return BoundaryAction::kStop;
     }
   }

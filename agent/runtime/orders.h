@@ -92,9 +92,12 @@ class Orders {
     std::optional<uint64_t> source_generation;
     std::optional<uint64_t> armed_step;
     bool arm_answered = false;
-    bool stopped = false;  // Boundary() has said so
+    // Boundary() has said so, and the transfer hasn't heard of a cancel since.
+    // Arming again changes neither: the training thread may be on its way from
+    // the boundary to the transfer, which must still hear of the cancel.
+    bool stopped = false;
+    bool cancel = false;
     bool go = false;
-    bool cancel = false;  // not used up yet
     bool moving = false;
     bool verified = false;
     bool abort = false;

@@ -138,6 +138,30 @@ TEST_F(OrdersTest, CancelTakesTheStopBackOnceAndArmingAgainWorks) {
   EXPECT_EQ(orders_.WaitForGo(kNew, Soon()).value(), Word::kGo);
 }
 
+// Another rank refused the step: cancelled and armed again while this one's
+// training thread binds its tensors, between boundary and transfer.
+TEST_F(OrdersTest, ACancelIsHeardThoughArmedAgainMeanwhile) {
+  StopAt(12);
+  orders_.Cancel(kNew);
+  ASSERT_TRUE(orders_.Arm(kNew, 15).ok);
+  orders_.ArmAnswered(kNew);
+  orders_.Go(kNew);
+  ASSERT_EQ(orders_.BeginTransfer(kNew).value(), 12);
+  EXPECT_EQ(orders_.WaitForGo(kNew, Soon()).value(), Word::kCancel);
+  EXPECT_EQ(orders_.Boundary(kOld, 13), BoundaryAction::kContinue);
+  EXPECT_EQ(orders_.Boundary(kOld, 15), BoundaryAction::kStop);
+  ASSERT_EQ(orders_.BeginTransfer(kNew).value(), 15);
+  EXPECT_EQ(orders_.WaitForGo(kNew, Soon()).value(), Word::kGo);
+}
+
+TEST_F(OrdersTest, ACancelThatNoTransferHeardIsNotOneOfTheNextStop) {
+  StopAt(12);
+  orders_.Cancel(kNew);
+  StopAt(15);
+  orders_.Go(kNew);
+  EXPECT_EQ(orders_.WaitForGo(kNew, Soon()).value(), Word::kGo);
+}
+
 TEST_F(OrdersTest, CancelBeforeTheStopJustDisarms) {
   ASSERT_TRUE(orders_.Arm(kNew, 12).ok);
   orders_.Cancel(kNew);

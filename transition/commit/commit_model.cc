@@ -64,10 +64,10 @@ void TellRank(Participant& agent, Rank& rank) {
         break;
       case Kind::kCancel:
         rank.armed.reset();
-        rank.stopped_said = false;
+        rank.cancelled = rank.stopping || rank.stopped_said;
         break;
       case Kind::kAbort:
-        rank.prepare = rank.go = rank.stopped_said = false;
+        rank.prepare = rank.go = rank.stopped_said = rank.cancelled = false;
         rank.armed.reset();
         break;
       case Kind::kCommit:
@@ -157,10 +157,7 @@ MemberReport ReportOf(const CommitModel& model, size_t i) {
 void StepRank(CommitModel& model, size_t i) {
   Rank& rank = model.ranks[i];
   ++rank.step;
-  if (rank.armed != rank.step) return;
-  rank.stopped_said = true;
-  (void)model.agents[i].RankStopped(0, CommitModel::kGeneration, rank.step,
-                                    kNow);
+  if (rank.armed == rank.step) rank.stopping = rank.step;
 }
 
 void AddRankEvents(const CommitModel& model, const CommitMember& member,
@@ -177,7 +174,7 @@ void AddRankEvents(const CommitModel& model, const CommitMember& member,
     (void)what;
   };
   const uint64_t g = CommitModel::kGeneration;
-  const bool stopped = rank.armed && rank.step >= *rank.armed;
+  const bool stopped = rank.stopping || rank.stopped_said;
   // What it says arrives in order, so its steps after an answer don't count
   // before the answer does.
   const bool trains =
@@ -201,7 +198,20 @@ void AddRankEvents(const CommitModel& model, const CommitMember& member,
       say(a.RankArmed(0, g, step, ok, r.step), "armed");
     });
   }
-  const bool at_transfer = rank.go && !rank.verified_said &&
+  // Not before the answer to Arm, but a cancel needs none.
+  if (rank.stopping && (rank.arm_answers.empty() || rank.cancelled)) {
+    add("says stopped", [&](CommitModel&, Participant& a, Rank& r) {
+      say(a.RankStopped(0, g, *r.stopping, kNow), "stopped");
+      r.stopping.reset();
+      r.stopped_said = true;
+    });
+  }
+  if (rank.stopped_said && rank.cancelled) {
+    add("hears the cancel", [](CommitModel&, Participant&, Rank& r) {
+      r.stopped_said = r.cancelled = false;
+    });
+  }
+  const bool at_transfer = rank.go && !rank.verified_said && !rank.cancelled &&
                            (!member.in_source || rank.stopped_said);
   if (at_transfer) {
     add("verified", [&](CommitModel&, Participant& a, Rank& r) {
@@ -447,8 +457,9 @@ std::string CommitModel::Key() const {
   for (size_t i = 0; i < agents.size(); ++i) {
     const Rank& r = ranks[i];
     absl::StrAppend(&key, "|", agents[i].DebugString(), gone[i], r.prepare,
-                    r.armed.value_or(0), r.stopped_said, r.go, r.verified_said,
-                    r.commit, r.released_said, ",", r.step, r.free_steps);
+                    r.armed.value_or(0), r.stopping.value_or(0), r.cancelled,
+                    r.stopped_said, r.go, r.verified_said, r.commit,
+                    r.released_said, ",", r.step, r.free_steps);
     for (const auto& [step, ok] : r.arm_answers) {
       absl::StrAppend(&key, "a", step, ok);
     }

@@ -64,7 +64,11 @@ struct CommitModel {
     bool prepare = false;
     std::deque<std::pair<uint64_t, bool>> arm_answers;  // step, ok
     std::optional<uint64_t> armed;
+    // The training thread is on its way from the boundary after this step to
+    // the transfer, where it says so.
+    std::optional<uint64_t> stopping;
     bool stopped_said = false;
+    bool cancelled = false;  // the stop is taken back, and it hasn't heard
     bool go = false;
     bool verified_said = false;
     bool commit = false;

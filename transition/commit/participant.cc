@@ -258,8 +258,9 @@ absl::Status Participant::RankStopped(int rank, uint64_t generation,
   Part& part = ranks_[rank];
   if (!part.prepared || part.verified) return Nonsense(rank, "stopped");
   if (!terms_.in_source) return status;
-  // It may cross a Cancel; then it is on its way again.
-  if (!part.armed) return status;
+  // It may cross a Cancel, and the Arm after it, which is for a later step;
+  // then it is on its way again.
+  if (!part.armed || step < armed_step_) return status;
   if (step != armed_step_) {
     return Nonsense(
         rank, absl::StrCat("stopped at ", step, ", armed at ", armed_step_));

@@ -104,6 +104,8 @@ class Participant {
   // Outcome of the last Arm; kRefused says why in `arm_refusal`.
   ArmState arm() const { return arm_; }
   const std::string& arm_refusal() const { return arm_refusal_; }
+  // The local rank stands still after the step of the last Arm.
+  bool stopped(int rank) const { return ranks_[rank].stopped; }
   // Local ranks that owe an answer to an Arm.
   std::vector<int> unanswered() const;
   // A local rank didn't answer in time: takes Arm back, as a refusal.

@@ -377,6 +377,22 @@ TEST_F(ParticipantTest, ARankThatEndsAfterCommitIsReleased) {
   EXPECT_EQ(p_.phase(), Phase::kReleased);
 }
 
+TEST_F(ParticipantTest, AStopThatCrossesACancelIsNoneOfTheNextArm) {
+  Reach(Phase::kArmed);
+  ASSERT_TRUE(p_.Cancel(kFence).ok());
+  ASSERT_TRUE(p_.RankStopped(0, kGeneration, kStep, now_).ok());
+  EXPECT_FALSE(p_.stopped(0));
+  ASSERT_TRUE(p_.Arm(kFence, kStep + 2).ok());
+  Both([&](int r) {
+    return p_.RankArmed(r, kGeneration, kStep + 2, true, kStep);
+  });
+  ASSERT_TRUE(p_.RankStopped(1, kGeneration, kStep, now_).ok());
+  EXPECT_FALSE(p_.stopped(1));
+  ASSERT_TRUE(p_.RankStopped(1, kGeneration, kStep + 2, now_).ok());
+  EXPECT_TRUE(p_.stopped(1));
+  EXPECT_FALSE(p_.RankStopped(0, kGeneration, kStep + 3, now_).ok());
+}
+
 TEST_F(ParticipantTest, NonsenseIsTold) {
   Reach(Phase::kPreparing);
   for (const absl::Status& status :
