@@ -55,8 +55,16 @@ class Coming:
         self.preparation.cancel()
         self.arrivals.put(None)
 
+    @contextlib.contextmanager
+    def held(self) -> Iterator[bool]:
+        """For the live world's thread, from bind to the end of the transfer:
+        meanwhile nothing of it is dropped or freed. False: too late, it was."""
+        with self._lock:
+            yield not self._dropped
+
     def drop(self, runtime: Runtime) -> None:
-        """Has the runtime forget it, once; not while its transfer runs."""
+        """Has the runtime forget it, once, and only when no transfer uses it: an
+        abort ends that soon."""
         with self._lock, contextlib.suppress(Refused):
             if not self._dropped:
                 runtime.drop(self.preparation.generation)
@@ -214,18 +222,9 @@ class Live:
     def _switch(self, coming: Coming, ended: float) -> bool:
         """The pause. True: committed, and this world is over."""
         laps, preparation = Laps(ended), coming.preparation
-        try:
-            self._bind(preparation, laps)
-        except Exception as error:
-            self._refuse(coming, "bind", error)
-            return False
-        try:
-            outcome, report = self._runtime.transfer(preparation.generation)
-        except Cancelled as error:
-            leave_process(DISMISSED, str(error))
-        if outcome is Outcome.KEPT:
-            if failure := report.get("failure"):
-                print(f"dynatrain: transfer: {failure}", file=sys.stderr, flush=True)
+        with coming.held() as there:
+            report = self._transfer(coming, laps) if there else None
+        if report is None:
             return False
         if preparation.world is None:
             self._runtime.report({"kind": "left", "g": preparation.generation})
@@ -242,6 +241,23 @@ class Live:
             Arrival(ended, {**laps.times_ms, **report.get("times_ms", {})})
         )
         return True
+
+    def _transfer(self, coming: Coming, laps: Laps) -> Message | None:
+        """The runtime's report; None if this world goes on."""
+        try:
+            self._bind(coming.preparation, laps)
+        except Exception as error:
+            self._refuse(coming, "bind", error)
+            return None
+        try:
+            outcome, report = self._runtime.transfer(coming.preparation.generation)
+        except Cancelled as error:
+            leave_process(DISMISSED, str(error))
+        if outcome is Outcome.COMMITTED:
+            return report
+        if failure := report.get("failure"):
+            print(f"dynatrain: transfer: {failure}", file=sys.stderr, flush=True)
+        return None
 
     def _bind(self, preparation: Preparation, laps: Laps) -> None:
         generation, parts = preparation.generation, self._tensors()
