@@ -27,8 +27,12 @@ Region SplitOffHeld(const Box& needed, int target_copy, const Owned& held,
     Region smaller;
     for (const Box& box : rest) {
       const std::optional<Box> common = Intersect(box, own.global);
-      if (common.has_value()) visit(*common, own.copy);
-      for (const Box& part : Subtract(box, own.global)) smaller.push_back(part);
+      if (!common.has_value()) {
+        smaller.push_back(box);
+        continue;
+      }
+      visit(*common, own.copy);
+      for (const Box& part : Subtract(box, *common)) smaller.push_back(part);
     }
     rest.swap(smaller);
   };
@@ -158,19 +162,25 @@ DemandFinder::Owned DemandFinder::RegionsOf(const vps::RankView& view,
   return owned;
 }
 
-const vps::RankView& DemandFinder::SourceView(int source_rank) {
-  std::unique_ptr<vps::RankView>& view = source_views_[source_rank];
-  if (view == nullptr) {
-    view =
+const DemandFinder::Owned& DemandFinder::HeldBy(int source_rank, int tensor) {
+  std::unique_ptr<Held>& held = held_[source_rank];
+  if (held == nullptr) {
+    held = std::make_unique<Held>();
+    held->view =
         std::make_unique<vps::RankView>(input_.source().layout(), source_rank);
   }
-  return *view;
+  if (held->tensor != tensor) {
+    held->tensor = tensor;
+    held->regions = RegionsOf(*held->view, input_.SourceTensor(tensor));
+  }
+  return held->regions;
 }
 
-DemandFinder::Owned DemandFinder::HeldBefore(int target_rank, int tensor) {
+const DemandFinder::Owned& DemandFinder::HeldBefore(int target_rank,
+                                                    int tensor) {
+  static const Owned& nothing = *new Owned();
   const int source_rank = input_.SourceRankOfTarget(target_rank);
-  if (source_rank < 0) return {};
-  return RegionsOf(SourceView(source_rank), input_.SourceTensor(tensor));
+  return source_rank < 0 ? nothing : HeldBy(source_rank, tensor);
 }
 
 Senders DemandFinder::SendersOf(const HeldPiece& piece, int target_rank,
@@ -194,7 +204,7 @@ int64_t DemandFinder::ForEachPart(
     absl::FunctionRef<void(const Demand&)> demand) {
   const Owned needed = RegionsOf(*target_view_, tensor);
   if (needed.empty()) return 0;
-  const Owned held = HeldBefore(target_rank_, tensor);
+  const Owned& held = HeldBefore(target_rank_, tensor);
   const uint64_t adopted =
       AdoptedCopies(input_, target_rank_, tensor, needed, held);
   const int source_tensor = input_.SourceTensor(tensor);
@@ -253,8 +263,7 @@ void DemandFinder::ForEachDemandOn(
   const Layout& target = input_.target().layout();
   const int source_tensor = input_.SourceTensor(tensor);
   const int own_target = input_.TargetRankOfSource(source_rank_);
-  for (const OwnedRegion& own :
-       RegionsOf(SourceView(source_rank_), source_tensor)) {
+  for (const OwnedRegion& own : HeldBy(source_rank_, tensor)) {
     const std::optional<Box> held = InBoth(input_, tensor, own.global);
     if (!held.has_value()) continue;
     const HeldPiece from = {

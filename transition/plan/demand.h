@@ -122,10 +122,17 @@ class DemandFinder {
  private:
   using Owned = absl::InlinedVector<vps::OwnedRegion, 2>;
 
+  // What a source rank holds of a tensor.
+  struct Held {
+    std::unique_ptr<vps::RankView> view;
+    int tensor = -1;  // in the plan
+    Owned regions;
+  };
+
   static Owned RegionsOf(const vps::RankView& view, int tensor);
-  const vps::RankView& SourceView(int source_rank);
-  // What the target rank's process held of the tensor; nothing if it joins.
-  Owned HeldBefore(int target_rank, int tensor);
+  const Owned& HeldBy(int source_rank, int tensor);
+  // What the target rank's process held; nothing if it joins.
+  const Owned& HeldBefore(int target_rank, int tensor);
   Senders SendersOf(const HeldPiece& piece, int target_rank, int tensor,
                     int target_copy);
   void Serve(const vps::OwnedRegion& own, const HeldPiece& from,
@@ -137,8 +144,9 @@ class DemandFinder {
   const int target_rank_;
   CandidateFinder candidates_;
   std::optional<vps::RankView> target_view_;  // of target_rank_, if it is one
-  // By source rank: our own and those that we may have to serve.
-  absl::flat_hash_map<int, std::unique_ptr<vps::RankView>> source_views_;
+  // By source rank, what was asked last: of our own and of those that we may
+  // have to serve.
+  absl::flat_hash_map<int, std::unique_ptr<Held>> held_;
 };
 
 }  // namespace dynatrain::transition

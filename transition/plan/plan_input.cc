@@ -252,7 +252,9 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
       const int tensor = static_cast<int>(body->kinds.size());
       body->kinds.push_back(
           {kind, shared_class_of_class[kind],
-           static_cast<int>(input.tensor(tensor).item_bytes())});
+           static_cast<int>(input.tensor(tensor).item_bytes()),
+           input.source().layout().tensor(input.SourceTensor(tensor)).shape() !=
+               input.tensor(tensor).shape()});
     }
   }
   return PlanInput(std::move(body));

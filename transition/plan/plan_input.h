@@ -93,8 +93,7 @@ class PlanInput {
   }
   // Whether the worlds pad the tensor to different lengths.
   bool PaddingDiffers(int tensor) const {
-    return source().layout().tensor(SourceTensor(tensor)).shape() !=
-           this->tensor(tensor).shape();
+    return body_->kinds[tensor].padding_differs;
   }
   // The elements that the tensor has in both worlds.
   vps::Box CommonBox(int tensor) const;
@@ -165,6 +164,7 @@ class PlanInput {
       int class_index;
       int shared_class;
       int item_bytes;
+      bool padding_differs;
     };
     std::vector<Kind> kinds;  // by tensor
     int num_classes = 0;

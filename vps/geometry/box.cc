@@ -49,26 +49,17 @@ absl::StatusOr<Box> Box::Create(absl::Span<const int64_t> origin,
   if (absl::Status status = Validate(origin, shape); !status.ok()) {
     return status;
   }
-  return CreateUnchecked(origin, shape);
+  Box box;
+  box.dims_ = static_cast<int>(shape.size());
+  std::copy(origin.begin(), origin.end(), box.origin_.begin());
+  std::copy(shape.begin(), shape.end(), box.shape_.begin());
+  return box;
 }
 
 absl::StatusOr<Box> Box::Whole(absl::Span<const int64_t> shape) {
   static constexpr int64_t kOrigin[kMaxDims] = {};
   if (shape.size() > kMaxDims) return Create({}, shape);
   return Create(absl::MakeConstSpan(kOrigin, shape.size()), shape);
-}
-
-Box Box::CreateUnchecked(absl::Span<const int64_t> origin,
-                         absl::Span<const int64_t> shape) {
-  assert(Validate(origin, shape).ok());
-  Box box;
-  box.dims_ = static_cast<int>(shape.size());
-  // Not std::copy: a call of memmove costs more than the few numbers there are.
-  for (int dim = 0; dim < box.dims_; ++dim) {
-    box.origin_[dim] = origin[dim];
-    box.shape_[dim] = shape[dim];
-  }
-  return box;
 }
 
 int64_t Box::num_elements() const {
@@ -130,12 +121,15 @@ std::strong_ordering operator<=>(const Box& a, const Box& b) {
 }
 
 std::optional<Box> Intersect(const Box& a, const Box& b) {
-  if (a.dims() != b.dims() || a.empty() || b.empty()) return std::nullopt;
-  Box common = a;
+  if (a.dims() != b.dims()) return std::nullopt;
+  std::optional<Box> common(std::in_place);
+  common->dims_ = a.dims();
   for (int dim = 0; dim < a.dims(); ++dim) {
+    // Empty, too, if either is.
     const Interval shared = Intersect(a.interval(dim), b.interval(dim));
     if (shared.empty()) return std::nullopt;
-    common = common.With(dim, shared);
+    common->origin_[dim] = shared.begin;
+    common->shape_[dim] = shared.size();
   }
   return common;
 }

@@ -10,6 +10,7 @@
 #define VPS_GEOMETRY_BOX_H_
 
 #include <array>
+#include <cassert>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -40,7 +41,18 @@ class Box {
   static absl::StatusOr<Box> Whole(absl::Span<const int64_t> shape);
   // As Create. REQUIRES: what Create checks (asserted in debug builds).
   static Box CreateUnchecked(absl::Span<const int64_t> origin,
-                             absl::Span<const int64_t> shape);
+                             absl::Span<const int64_t> shape) {
+    assert(Create(origin, shape).ok());
+    Box box;
+    box.dims_ = static_cast<int>(shape.size());
+    // Not std::copy: a call of memmove costs more than the few numbers there
+    // are.
+    for (int dim = 0; dim < box.dims_; ++dim) {
+      box.origin_[dim] = origin[dim];
+      box.shape_[dim] = shape[dim];
+    }
+    return box;
+  }
 
   int dims() const { return dims_; }
   int64_t origin(int dim) const { return origin_[dim]; }
@@ -74,6 +86,7 @@ class Box {
   friend bool operator==(const Box& a, const Box& b) {
     return a.dims_ == b.dims_ && a.origin_ == b.origin_ && a.shape_ == b.shape_;
   }
+  friend std::optional<Box> Intersect(const Box& a, const Box& b);
   // By origin, then shape: the order of regions within one tensor.
   friend std::strong_ordering operator<=>(const Box& a, const Box& b);
   template <typename H>

@@ -53,7 +53,7 @@ class RegionWalk {
     if (held.listed >= 0) {
       return VisitListed(*body_.ListedAt(held, rank), tensor, copy);
     }
-    SetSpace(body_.tensors[tensor], held.placement);
+    SetSpace(body_.whole_of_tensor[tensor], held.placement);
     if (elements_ == 0) return;
     region_.tensor = tensor;
     region_.copy = copy;
@@ -70,11 +70,11 @@ class RegionWalk {
   }
 
  private:
-  void SetSpace(const TensorSpec& spec, int placement) {
-    if (placement == placement_ && spec.shape() == shape_) return;
+  void SetSpace(int whole, int placement) {
+    if (placement == placement_ && whole == whole_) return;
     placement_ = placement;
-    shape_ = spec.shape();
-    space_.Reset(spec.whole());
+    whole_ = whole;
+    space_.Reset(body_.wholes[whole]);
     ApplyCuts(body_.placement_bodies[placement], number_of_, space_);
     region_.strides = {};
     elements_ = 1;
@@ -102,9 +102,9 @@ class RegionWalk {
   const LayoutBody& body_;
   const NumberOf& number_of_;
   const absl::FunctionRef<void(const OwnedRegion&)> visit_;
-  // What space_, elements_ and the strides are of. The shape is the tensor's.
+  // What space_, elements_ and the strides are of.
   int placement_ = -1;
-  absl::Span<const int64_t> shape_;
+  int whole_ = -1;
   LocalSpace space_;
   int64_t elements_ = 0;
   OwnedRegion region_;

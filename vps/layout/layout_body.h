@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/fingerprint.h"
+#include "vps/geometry/box.h"
 #include "vps/geometry/interval.h"
 #include "vps/layout/holder_set.h"
 #include "vps/layout/layout.h"
@@ -89,6 +90,11 @@ struct LayoutBody {
   std::vector<ListedCopy> listed;
   std::vector<ListedIndex> listed_indexes;  // of each
   std::vector<TensorSpec> tensors;
+  // TensorSpec::whole() of all tensors, each once, and which one a tensor has:
+  // tens of thousands of tensors have a few shapes, and a walk over them finds
+  // those in the cache.
+  std::vector<Box> wholes;
+  std::vector<int> whole_of_tensor;
   std::vector<Held> helds;      // by tensor, then copy
   std::vector<int> first_held;  // of each tensor, and the end
   // Views of the tensors' own strings.
@@ -101,6 +107,7 @@ struct LayoutBody {
   const Held& held(int tensor, int copy) const {
     return helds[first_held[tensor] + copy];
   }
+  const Box& whole(int tensor) const { return wholes[whole_of_tensor[tensor]]; }
   const PlacementBody& body_of(const Held& held) const {
     return placement_bodies[held.placement];
   }

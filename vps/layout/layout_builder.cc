@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -437,6 +438,16 @@ class Canonical {
   Fingerprinter tensors_;
 };
 
+void IndexWholes(LayoutBody& body) {
+  absl::flat_hash_map<Box, int> index_of_whole;
+  for (const TensorSpec& spec : body.tensors) {
+    const auto [it, is_new] = index_of_whole.try_emplace(
+        spec.whole(), static_cast<int>(body.wholes.size()));
+    if (is_new) body.wholes.push_back(spec.whole());
+    body.whole_of_tensor.push_back(it->second);
+  }
+}
+
 }  // namespace
 
 int LayoutBuilder::AddMesh(Mesh mesh) {
@@ -512,6 +523,7 @@ absl::StatusOr<Layout> LayoutBuilder::Build() && {
   body->placements = std::move(placements_);
   body->listed = std::move(listed_);
   body->tensors = std::move(tensors_);
+  IndexWholes(*body);
   RETURN_IF_ERROR(CheckMeshes(body->meshes));
   RETURN_IF_ERROR(CheckPlacements(*body));
   RETURN_IF_ERROR(CheckTensors(*body));

@@ -18,7 +18,7 @@ class PieceFinder {
         placement_(body.body_of(held_)),
         box_(box),
         visit_(visit),
-        space_(body.tensors[tensor].whole()) {}
+        space_(body.whole(tensor)) {}
 
   void Find() {
     if (placement_.listed.has_value()) return FindListed();
