@@ -200,6 +200,31 @@ BENCHMARK(PlanQwenInWorldOf)
     ->Arg(16384)
     ->Unit(benchmark::kMicrosecond);
 
+// Whose members are one rank each: what the rail has of the replicas is asked.
+void PlanOverRailsOf(benchmark::State& state) {
+  const int world = static_cast<int>(state.range(0));
+  const auto on_rails = [](const World& given) {
+    std::vector<Process> processes;
+    for (const Process& process : given.processes()) {
+      const auto rank = static_cast<uint32_t>(process.id - 1);
+      processes.push_back(
+          {.id = process.id, .member = rank, .rail = rank % 8 + 1});
+    }
+    return *World::Create(given.layout(), std::move(processes));
+  };
+  vps::megatron::MegatronOptions source = Qwen(world, 4, 8, 1);
+  vps::megatron::MegatronOptions target = Qwen(world, 2, 8, 1);
+  source.ranks.optimizer_instances = world / 64;
+  target.ranks.optimizer_instances = world / 64;
+  PlanOf(state, *PlanInput::Create(on_rails(MegatronWorld(source)),
+                                   on_rails(MegatronWorld(target))));
+}
+BENCHMARK(PlanOverRailsOf)
+    ->Arg(64)
+    ->Arg(1024)
+    ->Arg(16384)
+    ->Unit(benchmark::kMicrosecond);
+
 // What every rank of a world plans, one after the other, with the input.
 void PlanAll(benchmark::State& state, const World& source,
              const World& target) {
