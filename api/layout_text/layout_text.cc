@@ -106,6 +106,12 @@ absl::StatusOr<LayoutText> LayoutText::Parse(absl::string_view text) {
   return result;
 }
 
+std::vector<absl::string_view> LayoutText::names() const {
+  std::vector<absl::string_view> names;
+  for (const Entry& entry : entries_) names.push_back(entry.name);
+  return names;
+}
+
 std::optional<int64_t> LayoutText::Get(absl::string_view name) const {
   for (const Entry& entry : entries_) {
     if (entry.name == name) return entry.number;

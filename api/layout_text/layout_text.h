@@ -38,6 +38,8 @@ class LayoutText {
   // world are given.
   static absl::StatusOr<LayoutText> Parse(absl::string_view text);
 
+  // Of the entries, in the order in which they were given.
+  std::vector<absl::string_view> names() const;
   // The number of the entry; nullopt if it isn't given.
   std::optional<int64_t> Get(absl::string_view name) const;
   // The same layout with another number. REQUIRES: a name from above.

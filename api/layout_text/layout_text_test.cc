@@ -14,6 +14,7 @@ TEST(LayoutTextTest, EntriesComeInAnyOrder) {
   const LayoutText text = *LayoutText::Parse("dp4,tp8,pp2,zero0");
   EXPECT_EQ(text.Get("tp"), 8);
   EXPECT_EQ(text.Get("ep"), std::nullopt);
+  EXPECT_THAT(text.names(), testing::ElementsAre("dp", "tp", "pp", "zero"));
   EXPECT_EQ(text.world_size(), 64);
   EXPECT_EQ(text.With("cp", 2).With("ep", 2).world_size(), 128);
   EXPECT_EQ(text.ToString(), "dp4,tp8,pp2,zero0");

@@ -3,12 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "api/layout_text/layout_text.h"
 #include "base/status_macros.h"
 #include "transition/plan/world.h"
-#include "vps/layout/axis_sizes.h"
 #include "vps/layout/megatron/megatron_config.h"
 #include "vps/layout/megatron/megatron_layout.h"
 
@@ -31,13 +30,6 @@ int* FindAxis(Shape& shape, absl::string_view name) {
   return nullptr;
 }
 
-absl::Status Wrong(absl::string_view text, absl::string_view entry,
-                   absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("layout \"", text, "\": \"", entry, "\" ", what,
-                   "; a layout is like tp8,pp4 or tp4,pp8,ep8, of ", kAxes));
-}
-
 // Middle stages have the same number of layers, the first and the last share
 // what is left: 94 layers on 8 stages are 11, 6 x 12, 11.
 void SpreadLayers(int64_t layers, MegatronOptions& options) {
@@ -52,31 +44,16 @@ void SpreadLayers(int64_t layers, MegatronOptions& options) {
 }  // namespace
 
 absl::StatusOr<Shape> Shape::Parse(absl::string_view text) {
+  ASSIGN_OR_RETURN(const api::LayoutText layout, api::LayoutText::Parse(text));
   Shape shape;
-  std::vector<absl::string_view> seen;
-  for (absl::string_view entry : absl::StrSplit(text, ',')) {
-    const size_t digits = entry.find_first_of("0123456789");
-    const absl::string_view name = entry.substr(0, digits);
+  for (absl::string_view name : layout.names()) {
     int* const axis = FindAxis(shape, name);
-    if (digits == absl::string_view::npos || axis == nullptr) {
-      return Wrong(text, entry, "is no axis and size");
+    if (axis == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", name, *layout.Get(name), "\" is no axis (", kAxes,
+                       "), and the rest is the same for all sizes"));
     }
-    for (absl::string_view other : seen) {
-      if (other == name) return Wrong(text, entry, "is there twice");
-    }
-    seen.push_back(name);
-    int size = 0;
-    if (!absl::SimpleAtoi(entry.substr(digits), &size) || size < 1 ||
-        size > vps::kMaxWorldSize) {
-      return Wrong(
-          text, entry,
-          absl::StrCat("has no size in [1, ", vps::kMaxWorldSize, "]"));
-    }
-    *axis = size;
-  }
-  const int64_t replica = int64_t{shape.tp} * shape.pp * shape.cp;
-  if (replica > vps::kMaxWorldSize) {
-    return Wrong(text, text, "has more ranks than any world");
+    *axis = static_cast<int>(*layout.Get(name));
   }
   return shape;
 }
@@ -104,12 +81,10 @@ std::string Shape::ToString() const {
   return text;
 }
 
-absl::StatusOr<RunningJob> MakeJob(const JobModel& model, const Shape& shape,
-                                   bool distributed_optimizer,
-                                   const std::vector<int>& cluster_ranks,
-                                   const ClusterModel& cluster) {
+absl::StatusOr<LaidOutJob> LayOut(const JobModel& model, const Shape& shape,
+                                  bool distributed_optimizer, int num_ranks) {
   MegatronOptions options;
-  options.ranks = {.world = static_cast<int64_t>(cluster_ranks.size()),
+  options.ranks = {.world = num_ranks,
                    .tp = shape.tp,
                    .cp = shape.cp,
                    .pp = shape.pp,
@@ -122,15 +97,20 @@ absl::StatusOr<RunningJob> MakeJob(const JobModel& model, const Shape& shape,
   ASSIGN_OR_RETURN(
       const vps::megatron::MegatronLayout layout,
       vps::megatron::MakeMegatronLayout(model.config, config, model.states));
+  return LaidOutJob{layout.layout(), config.ranks()};
+}
+
+absl::StatusOr<RunningJob> RunOn(const LaidOutJob& job,
+                                 const std::vector<int>& cluster_ranks,
+                                 const ClusterModel& cluster) {
   std::vector<transition::Process> processes;
   for (int rank : cluster_ranks) {
     processes.push_back(
         {ProcessOn(rank), static_cast<uint32_t>(cluster.NodeOf(rank))});
   }
-  ASSIGN_OR_RETURN(
-      transition::World world,
-      transition::World::Create(layout.layout(), std::move(processes)));
-  return RunningJob{std::move(world), config.ranks()};
+  ASSIGN_OR_RETURN(transition::World world,
+                   transition::World::Create(job.layout, std::move(processes)));
+  return RunningJob{std::move(world), job.ranks};
 }
 
 }  // namespace dynatrain::simulate

@@ -10,11 +10,14 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "tools/simulate/switch_case.h"
 #include "transition/schedule/cluster_model.h"
+#include "vps/layout/layout.h"
+#include "vps/layout/megatron/ranks.h"
 #include "vps/model/model_config.h"
 #include "vps/model/state_list.h"
 
@@ -29,9 +32,8 @@ struct Shape {
   int dp = 0;   // 0: any
 
   // Reads "tp8,pp4[,cp2][,ep8][,etp1][,dp4]" in any order, what is left out
-  // being 1 (dp: any, etp: as tp). Returns kInvalidArgument naming the entry:
-  // "tp0" (below 1), "tp8,tp8" (twice), "xp2" (no such axis), "tp 8" (no plain
-  // number).
+  // being 1 (dp: any, etp: as tp). Returns what api::LayoutText::Parse returns,
+  // and kInvalidArgument naming an entry of a layout that is no axis: "vpp2".
   static absl::StatusOr<Shape> Parse(absl::string_view text);
 
   // Ranks of one replica.
@@ -55,13 +57,22 @@ struct JobModel {
   vps::StateList states;
 };
 
+// A job on a number of ranks, wherever they are.
+struct LaidOutJob {
+  vps::Layout layout;
+  vps::megatron::Ranks ranks;
+};
+
+// If the stages can't have as many layers each, the first and the last have
+// fewer. Returns kInvalidArgument naming what does not fit.
+absl::StatusOr<LaidOutJob> LayOut(const JobModel& model, const Shape& shape,
+                                  bool distributed_optimizer, int num_ranks);
+
 // The job on those ranks of a cluster, in that order; rank i of the job runs on
-// cluster_ranks[i]. If the stages can't have as many layers each, the first and
-// the last have fewer. Returns kInvalidArgument naming what does not fit.
-absl::StatusOr<RunningJob> MakeJob(const JobModel& model, const Shape& shape,
-                                   bool distributed_optimizer,
-                                   const std::vector<int>& cluster_ranks,
-                                   const transition::ClusterModel& cluster);
+// cluster_ranks[i]. Returns what World::Create returns.
+absl::StatusOr<RunningJob> RunOn(const LaidOutJob& job,
+                                 const std::vector<int>& cluster_ranks,
+                                 const transition::ClusterModel& cluster);
 
 }  // namespace dynatrain::simulate
 

@@ -1,6 +1,5 @@
 #include "tools/simulate/shape.h"
 
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,14 +39,13 @@ TEST(ShapeTest, ExpertsDivideTheRanksToo) {
 
 TEST(ShapeTest, WhatIsWrongIsNamed) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"", "\"\" is no axis and size"},
-      {"tp", "\"tp\" is no axis and size"},
-      {"xp2", "\"xp2\" is no axis and size"},
-      {"tp0", "\"tp0\" has no size"},
-      {"tp 8", "is no axis and size"},
-      {"tp99999999999", "has no size"},
-      {"tp8,tp8", "is there twice"},
-      {"tp1048576,pp1048576", "more ranks than any world"},
+      {"", "an entry is empty"},
+      {"tp", "\"tp\" needs a whole number"},
+      {"xp2", "\"xp2\" is no entry of a layout"},
+      {"tp0", "\"tp0\" is out of range"},
+      {"tp8,tp8", "\"tp8\" is the second tp"},
+      {"tp1048576,pp1048576", "has more than 1048576 ranks"},
+      {"tp8,first11", "\"first11\" is no axis (tp, pp, dp, cp, ep, etp)"},
   };
   for (const auto& [text, message] : wrong) {
     const auto shape = Shape::Parse(text);
@@ -59,18 +57,10 @@ TEST(ShapeTest, WhatIsWrongIsNamed) {
 // 94 layers on 8 stages: 11, 6 x 12, 11.
 TEST(ShapeTest, UnevenStagesAreSpread) {
   const JobModel model = *ModelByName("qwen3-235b-a22b");
-  const transition::ClusterModel cluster = *transition::ClusterModel::Create(
-      {.num_nodes = 1,
-       .ranks_per_node = 8,
-       .nics_per_node = 8,
-       .inside_bytes_per_second = 1'000'000'000,
-       .nic_bytes_per_second = 1'000'000'000});
-  std::vector<int> ranks(8);
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const auto job = MakeJob(model, {.pp = 8}, true, ranks, cluster);
+  const auto job = LayOut(model, {.pp = 8}, true, 8);
   ASSERT_TRUE(job.ok()) << job.status();
   std::vector<int> layers(8);
-  const vps::Layout& layout = job->world.layout();
+  const vps::Layout& layout = job->layout;
   for (int i = 0; i < layout.num_tensors(); ++i) {
     const std::string& name = layout.tensor(i).name();
     if (layout.tensor(i).state() != "param" ||

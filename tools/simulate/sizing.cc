@@ -1,7 +1,6 @@
 #include "tools/simulate/sizing.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -92,10 +91,7 @@ absl::Status Sizer::CheckSize(const Shape& shape, int nodes) const {
 }
 
 absl::Status Sizer::CheckLayout(const Shape& shape, int nodes) const {
-  std::vector<int> places(RanksOf(nodes));
-  std::iota(places.begin(), places.end(), 0);
-  return MakeJob(model_, shape, /*distributed_optimizer=*/true, places,
-                 cluster_)
+  return LayOut(model_, shape, /*distributed_optimizer=*/true, RanksOf(nodes))
       .status();
 }
 

@@ -102,8 +102,12 @@ std::vector<Example> Examples() {
 SwitchCase Make(const Example& it, bool sharded = true) {
   const JobModel model = Tiny(it.experts, it.tied);
   const ClusterModel cluster = Cluster();
-  RunningJob source = *MakeJob(model, it.from, sharded, it.from_ranks, cluster);
-  RunningJob target = *MakeJob(model, it.to, sharded, it.to_ranks, cluster);
+  const auto job = [&](const Shape& shape, const std::vector<int>& ranks) {
+    const int size = static_cast<int>(ranks.size());
+    return *RunOn(*LayOut(model, shape, sharded, size), ranks, cluster);
+  };
+  RunningJob source = job(it.from, it.from_ranks);
+  RunningJob target = job(it.to, it.to_ranks);
   return *SwitchCase::Create(std::move(source), std::move(target), cluster);
 }
 
