@@ -111,6 +111,28 @@ std::vector<std::string> ClusterNames() {
   return names;
 }
 
+Option ClusterOption() {
+  return {.name = "cluster",
+          .letter = "c",
+          .value = "CLUSTER",
+          .help = absl::StrCat(
+              "a cluster file (YAML), or one of examples/clusters by name:\n",
+              absl::StrJoin(ClusterNames(), ", ")),
+          .completes = Completes::kFilesOrChoices,
+          .choices = ClusterNames()};
+}
+
+Option ModelOption(absl::string_view when = "") {
+  return {.name = "model",
+          .letter = "m",
+          .value = "MODEL",
+          .help = absl::StrCat("a model by name, or the path of its Hugging "
+                               "Face\nconfig.json",
+                               when),
+          .completes = Completes::kFilesOrChoices,
+          .choices = ModelNames()};
+}
+
 Option PlanLayout(std::string name, std::string letter, std::string help) {
   return {.name = std::move(name),
           .letter = std::move(letter),
@@ -134,23 +156,10 @@ Command Plan() {
           "cluster's figures.",
       .arguments = {},
       .options =
-          {{.name = "model",
-            .letter = "m",
-            .value = "MODEL",
-            .help = "a model by name, or the path of its Hugging Face\n"
-                    "config.json; needed by layouts that are words",
-            .completes = Completes::kFilesOrChoices,
-            .choices = ModelNames()},
+          {ModelOption("; needed by layouts that are words"),
            PlanLayout("from", "f", "the layout that runs"),
            PlanLayout("to", "t", "the layout that it is to become"),
-           {.name = "cluster",
-            .letter = "c",
-            .value = "CLUSTER",
-            .help = absl::StrCat(
-                "a cluster file (YAML), or one of examples/clusters by name:\n",
-                absl::StrJoin(ClusterNames(), ", ")),
-            .completes = Completes::kFilesOrChoices,
-            .choices = ClusterNames()},
+           ClusterOption(),
            {.name = "states",
             .letter = "s",
             .value = "STATES",
@@ -253,21 +262,8 @@ Command Simulate() {
             .value = "FILE",
             .help = "the trace (CSV); - is standard input",
             .completes = Completes::kFiles},
-           {.name = "cluster",
-            .letter = "c",
-            .value = "CLUSTER",
-            .help = absl::StrCat(
-                "a cluster file (YAML), or one of examples/clusters by name:\n",
-                absl::StrJoin(ClusterNames(), ", ")),
-            .completes = Completes::kFilesOrChoices,
-            .choices = ClusterNames()},
-           {.name = "model",
-            .letter = "m",
-            .value = "MODEL",
-            .help = "a model by name, or the path of its Hugging Face\n"
-                    "config.json",
-            .completes = Completes::kFilesOrChoices,
-            .choices = ModelNames()},
+           ClusterOption(),
+           ModelOption(),
            {.name = "layouts",
             .letter = "l",
             .value = "LAYOUTS",
