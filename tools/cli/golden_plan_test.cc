@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -57,12 +56,7 @@ std::vector<Golden> PlanGoldens() {
       {"plan_files.txt",
        {"plan", "-f", Data("dense.yaml"), "-t", Data("dense_wide.yaml"), "-c",
         "cpu-2core"}},
-  };
-}
-
-// Those of tens of thousands of tensors, which take seconds each.
-std::vector<Golden> LargePlanGoldens() {
-  return {
+      // Of tens of thousands of tensors: a second of processor time each.
       {"plan_235b.txt",
        Plan("qwen3-235b-a22b", "tp4,pp8,dp4,ep8,etp1,first11,last11",
             "tp2,pp8,dp8,ep16,etp1,first11,last11", "a800x16-8nic")},
@@ -71,22 +65,13 @@ std::vector<Golden> LargePlanGoldens() {
   };
 }
 
-void Check(const std::vector<Golden>& goldens) {
-  for (const Golden& golden : goldens) {
+TEST(GoldenPlanTest, PlansAreWhatTheyWere) {
+  for (const Golden& golden : PlanGoldens()) {
     const Outcome outcome = RunWords(golden.words);
     EXPECT_EQ(outcome.code, kDone) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     ExpectGolden(outcome.out, Data(golden.file));
   }
-}
-
-TEST(GoldenPlanTest, PlansAreWhatTheyWere) { Check(PlanGoldens()); }
-
-TEST(GoldenPlanTest, PlansOfLargeModelsAreWhatTheyWere) {
-  if (std::getenv("DYNATRAIN_LONG") == nullptr && !WritesGoldens()) {
-    GTEST_SKIP() << "in the long run only";
-  }
-  Check(LargePlanGoldens());
 }
 
 TEST(GoldenPlanTest, TheOutputInDocsIsWhatIsPrinted) {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/golden_testutil.h"
 #include "tools/cli/text_table.h"
@@ -37,22 +36,6 @@ Words Trace(const std::string& assumptions, const Words& more) {
   return words;
 }
 
-// Every figure as #, and spaces as one: what is printed, without what planner
-// and schedules make of it, which their own tests hold.
-std::string WithoutFigures(const std::string& text) {
-  std::string shape;
-  for (char c : text) {
-    const bool figure = absl::ascii_isdigit(c) || (c == '.' || c == ',');
-    const char kept = figure ? '#' : c;
-    if ((kept == '#' || kept == ' ') && !shape.empty() &&
-        shape.back() == kept) {
-      continue;
-    }
-    shape += kept;
-  }
-  return absl::StrReplaceAll(shape, {{"# ms", "# s"}});
-}
-
 std::string SingleSpaced(std::string text) {
   absl::RemoveExtraAsciiWhitespace(&text);
   return text;
@@ -70,12 +53,11 @@ TEST(GoldenSimulateTest, SimulationsAreWhatTheyWere) {
     const Outcome outcome = RunWords(golden.words);
     EXPECT_EQ(outcome.code, kDone) << outcome.err;
     EXPECT_EQ(outcome.err, "");
-    ExpectGolden(WithoutFigures(outcome.out), Data(golden.file));
+    ExpectGolden(outcome.out, Data(golden.file));
   }
 }
 
-// The figures that goldens leave out: sums are those of the changes, and the
-// table has them in their columns.
+// Sums are those of the changes, and the table has them in their columns.
 TEST(GoldenSimulateTest, FiguresAddUpAndStandWhereTheyBelong) {
   const Words more = {"-l", "tp2 tp2,pp2"};
   const std::string table = RunWords(Trace(kSmall, more)).out;

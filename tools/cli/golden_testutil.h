@@ -1,7 +1,7 @@
 // What the tool prints, word for word, for golden tests. After a change that is
-// meant:
-//   bazel run //tools/cli:golden_test //tools/cli:golden_plan_test
-// writes the files anew, to be looked at with git diff.
+// meant,
+//   bazel run //tools/cli:golden_test       // or the other golden_..._test
+// writes the test's files anew, to be looked at with git diff.
 #ifndef TOOLS_CLI_GOLDEN_TESTUTIL_H_
 #define TOOLS_CLI_GOLDEN_TESTUTIL_H_
 
@@ -56,7 +56,7 @@ inline void ExpectGolden(const std::string& text, const std::string& path) {
     return;
   }
   EXPECT_EQ(text, FileText(path))
-      << path << "; if it is meant: bazel run //tools/cli:golden_test";
+      << path << "; if it is meant, bazel run this test";
 }
 
 inline std::string Data(const std::string& name) {
