@@ -67,9 +67,10 @@ def _make_state(optimizer: Optimizer) -> None:
             given = (closure,) if _needs_closure(optimizer) else ()
             type(optimizer).step(optimizer, *given)
     except (RuntimeError, NotImplementedError, TypeError) as error:
+        why, *_ = str(error).splitlines() or [type(error).__name__]
         raise Refused(
             f"{type(optimizer).__name__} can't do a step of this model on the meta "
-            f"device, so its state is not known: {str(error).splitlines()[0]}"
+            f"device, so its state is not known: {why}"
         ) from error
     finally:
         for parameter in trained:

@@ -10,7 +10,7 @@ import torch
 from fake_world import fake_world
 from torch import Tensor, nn
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 
 from dynatrain import late, memory
 from dynatrain.binding import check_planned
@@ -205,6 +205,63 @@ def test_replicated_state_of_a_sharded_parameter_goes_over_the_new_mesh() -> Non
         assert torch.equal(past[0].to_local(), torch.arange(16.0))
 
 
+def test_only_what_is_whole_on_all_ranks_of_its_parameter_goes_by_value() -> None:
+    with fake_world("dp2,tp2", 0) as mesh:
+        model = nn.Linear(4, 4)
+        whole = [Replicate(), Replicate()]
+
+        def spread(placements: list[Any], where: Any = mesh.torch_mesh) -> DTensor:
+            return distribute_tensor(torch.ones(4, 4), where, placements, src_data_rank=None)
+
+        model.weight = nn.Parameter(spread([Shard(0), Replicate()]))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        known = set(tensors_of(model, optimizer))
+        optimizer.state[model.weight] = {
+            "whole": spread(whole),
+            "half": spread([Shard(1), Replicate()]),
+            "other": spread([Replicate()], mesh["tp"]),
+        }
+        optimizer.state[model.bias] = {"spread": spread(whole), "plain": torch.ones(4)}
+        late_ones = late.split(tensors_of(model, optimizer), known).late
+        assert late_ones.keys() == {Key("weight", "whole"), Key("bias", "plain")}
+
+
+def test_what_goes_by_value_keeps_its_kind_for_each_parameter() -> None:
+    """On a mesh of two axes; the same path is a DTensor's of one, a number's of the other."""
+    with fake_world("dp2,tp2", 0) as mesh:
+        model = nn.Linear(4, 4)
+        for name in ("weight", "bias"):
+            cut = distribute_tensor(getattr(model, name).detach(), mesh.torch_mesh, [Shard(0), Replicate()], src_data_rank=None)
+            setattr(model, name, nn.Parameter(cut))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        known = set(tensors_of(model, optimizer))
+        whole = distribute_tensor(torch.arange(3.0), mesh.torch_mesh, [Replicate(), Replicate()], src_data_rank=None)
+        optimizer.state[model.weight] = {"past": [whole]}
+        optimizer.state[model.bias] = {"past": [torch.ones(())]}
+        parts = late.split(tensors_of(model, optimizer), known)
+        data = Common.of(1, 1, model, optimizer, {}, parts.late).encode()
+        optimizer.state.clear()
+        Common.decode(data).restore(model, optimizer, {})
+        (past,), (number,) = (optimizer.state[p]["past"] for p in (model.weight, model.bias))
+        assert isinstance(past, DTensor) and past.placements == whole.placements
+        assert torch.equal(past.to_local(), torch.arange(3.0))
+        assert not isinstance(number, DTensor) and number == 1
+    # Whose parameter is no DTensor any more gets it plain.
+    value = [torch.ones(3)]
+    assert late.put_back(value, "past", {"past[0]"}, torch.zeros(3)) is value
+
+
+def test_a_new_world_forgets_all_but_what_is_planned() -> None:
+    model = nn.Linear(2, 2, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    planned = torch.ones(2)
+    optimizer.state[model.weight] = {"both": [planned, torch.zeros(2), 3], "late": [torch.zeros(2)], "count": 5}
+    late.forget(model, optimizer, {Key("weight", "param"), Key("weight", "both[0]")})
+    (state,) = optimizer.state.values()
+    assert state.keys() == {"both"}
+    assert state["both"][0] is planned and state["both"][1:] == [None, 3]
+
+
 def test_lbfgs_over_uneven_shards_is_refused_with_torch_s_own_reason() -> None:
     with fake_world("dp2,tp1", 0) as mesh:
         with torch.device("meta"):
@@ -215,6 +272,39 @@ def test_lbfgs_over_uneven_shards_is_refused_with_torch_s_own_reason() -> None:
             make_optimizer_state(optimizer)
 
 
+class Bare(torch.optim.SGD):
+    """Its step takes whatever it is given, and needs nothing."""
+
+    def step(self, *given: Any) -> None:  # type: ignore[override]
+        assert not given
+        for parameter in self.param_groups[0]["params"]:
+            if parameter.grad is not None:
+                self.state[parameter]["mean"] = torch.zeros_like(parameter)
+
+
+def test_a_step_is_given_a_closure_only_if_it_needs_one_and_frozen_parameters_no_gradient() -> None:
+    with torch.device("meta"):
+        model = nn.Linear(2, 2)
+        model.bias.requires_grad_(False)
+        optimizer = Bare(model.parameters(), lr=0.1)
+    make_optimizer_state(optimizer)
+    assert tensors_of(model, optimizer).keys() == {Key("weight", "param"), Key("bias", "param"), Key("weight", "mean")}
+
+
+@pytest.mark.parametrize(
+    ("error", "why"), [(RuntimeError("no sums\nbecause"), "no sums"), (NotImplementedError(), "NotImplementedError")]
+)
+def test_a_step_that_can_t_be_done_is_refused_in_a_line(error: Exception, why: str) -> None:
+    class Unable(torch.optim.SGD):
+        def step(self, closure: Any = None) -> None:  # type: ignore[override]
+            raise error
+
+    with torch.device("meta"):
+        optimizer = Unable(nn.Linear(2, 2).parameters(), lr=0.1)
+    with pytest.raises(Refused, match=f"Unable can't do a step of .* not known: {why}$"):
+        make_optimizer_state(optimizer)
+
+
 def test_more_than_a_joiner_could_receive_is_refused_with_the_number() -> None:
     tensors = {Key("w", f"past[{i}]"): torch.empty(1, device="meta").expand(40 << 20) for i in range(2)}
     with pytest.raises(Refused, match=r"past\[0\] of w and 1 more.*335544320 bytes; at most 251658240"):
@@ -222,13 +312,23 @@ def test_more_than_a_joiner_could_receive_is_refused_with_the_number() -> None:
     assert late.check_size({Key("w", "past[0]"): torch.ones(3)}) == 12
 
 
-def test_what_goes_by_value_is_held_against_the_container_s_limit() -> None:
-    need = memory.Need(state_bytes=10 << 20, gradient_bytes=1 << 20, transient_bytes=1 << 20, staging_bytes=1 << 20)
+def limited(limit_mib: int) -> Transition:
     member = {"serial": 0, "ranks": [{}, {}]}
-    transition = Transition.of({
+    return Transition.of({
         "id": "t", "generation": 2, "manifest": "", "source": {"generation": 1, "layout": "dp2,tp1,pp1", "members": [member]},
         "target": {"generation": 2, "layout": "dp1,tp2,pp1", "members": [member]},
-        "options": {"seed": 1, "memory_limit_bytes": 142 << 20, "memory_used_bytes": 100 << 20}})
-    memory.check_late(transition, need, memory.WARM, 4 << 20)
+        "options": {"seed": 1, "memory_limit_bytes": limit_mib << 20, "memory_used_bytes": 100 << 20}})
+
+
+def test_what_goes_by_value_is_held_against_the_container_s_limit() -> None:
+    need = memory.Need(state_bytes=10 << 20, gradient_bytes=1 << 20, transient_bytes=1 << 20, staging_bytes=1 << 20)
+    memory.check_late(limited(142), need, memory.WARM, 4 << 20)
     with pytest.raises(Refused, match=r"needs 146 MiB, the container has 142 MiB: 100 MiB are in use.*13 MiB.*twice 5 MiB"):
-        memory.check_late(transition, need, memory.WARM, 5 << 20)
+        memory.check_late(limited(142), need, memory.WARM, 5 << 20)
+    # Cold, a step of the new world comes when the live one has gone.
+    memory.check_late(limited(142), need, memory.COLD, 9 << 19)
+    with pytest.raises(Refused, match=r"12 MiB for the new world and twice 5 MiB"):
+        memory.check_late(limited(142), need, memory.COLD, 19 << 18)
+    # Without a limit all fits; without such state it is not what `decide` is asked.
+    memory.check_late(limited(0), need, memory.WARM, 1 << 40)
+    memory.check_late(limited(101), need, memory.WARM, 0)
