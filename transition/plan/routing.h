@@ -1,10 +1,11 @@
 // Routing: which rank sends which box to which. The rules, in this order:
 //   1. A target keeps what its own process holds.
-//   2. Of several copies, one that some rank of its member has, else the
-//      authoritative one.
-//   3. The rest comes from holders in the same member, if there are any,
-//   4. else from all holders, in equal parts of the tensor's line, or, if the
-//      input has SenderShares, as those say (Stripe).
+//   2. Of several copies, one that some rank on its device, in its member or on
+//      its node has, else the authoritative one.
+//   3. The rest comes from the holders in its nearest group that has any (Tier:
+//      device, member, node, rail, anywhere),
+//   4. in equal parts of the tensor's line, or, if the input has SenderShares,
+//      as those say (Stripe).
 // Law: the regions that reach a target rank tile its boxes exactly.
 #ifndef TRANSITION_PLAN_ROUTING_H_
 #define TRANSITION_PLAN_ROUTING_H_
