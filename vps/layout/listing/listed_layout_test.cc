@@ -238,5 +238,20 @@ TEST(ListedLayoutTest, RefusesTensorsThatOverlapInABuffer) {
       "tensors[2] (w/param), from 0 on");
 }
 
+// Offsets count elements of the tensor's own dtype: w ends at byte 24.
+TEST(ListedLayoutTest, TensorsOfABufferAreComparedInBytes) {
+  ListedTensor w = Half(0), w_rest = Half(2), v = Half(0), v_rest = Half(2);
+  v.spec = v_rest.spec =
+      *TensorSpec::Create("v", "param", Dtype::kBfloat16, {4, 3});
+  w.buffer = v.buffer = "b";
+  v.buffer_offset = 12;
+  const auto world = [&] {
+    return World({{0, {w, v}, {}}, {1, {w_rest, v_rest}, {}}});
+  };
+  EXPECT_EQ(Refusal(world()), "");
+  v.buffer_offset = 11;
+  EXPECT_THAT(Refusal(world()), HasSubstr("(v/param).buffer_offset: 11"));
+}
+
 }  // namespace
 }  // namespace dynatrain::vps

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "vps/layout/listing/listing_testutil.h"
@@ -123,6 +125,22 @@ TEST(ListingTest, RefusesRanksThatDifferInWhatATensorIs) {
                      {1, {Listed("w", "param", {8, 3}, {0}, {})}, {}}}),
             "rank 1: w/param float32 [8, 3], but on rank 0 it is w/param "
             "float32 [4, 3]");
+}
+
+TEST(ListingTest, RefusesAPlaceThatIsInNoBuffer) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  ListedTensor tensor = LowerHalf();
+  tensor.buffer_offset = 5;
+  EXPECT_THAT(Refusal(tensor),
+              HasSubstr("buffer_offset: 5, and no buffer is named"));
+  tensor.buffer = "b";
+  EXPECT_EQ(Refusal(tensor), "");
+  tensor.buffer_offset = -1;
+  EXPECT_THAT(Refusal(tensor), HasSubstr("buffer_offset: -1 is negative"));
+  tensor.buffer_offset = kMax - 6;  // it has six elements
+  EXPECT_EQ(Refusal(tensor), "");
+  tensor.buffer_offset = kMax - 5;
+  EXPECT_THAT(Refusal(tensor), HasSubstr("its end doesn't fit 63 bits"));
 }
 
 TEST(ListingTest, RefusesBuffersThatDoNotHoldWhatTheySay) {
