@@ -208,6 +208,16 @@ Command Plan() {
                     "arenas), tensors or buffers",
             .completes = Completes::kChoices,
             .choices = {"extents", "tensors", "buffers"}},
+           {.name = "extent",
+            .letter = "",
+            .value = "MIB",
+            .help = "memory goes by whole pages of this size, such as 2;\n"
+                    "default: any bytes"},
+           {.name = "dead",
+            .letter = "",
+            .value = "MIB",
+            .help = "of one rank, memory that is dead at a step boundary, as\n"
+                    "gradients are: packing uses it first; default 0"},
            Output({"table", "json", "svg"},
                   "table for people (the default), json: all of it, with\n"
                   "units in the names (docs/plan.md), svg: a picture of who\n"

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "transition/preview/placed_transfer.h"
+#include "transition/preview/staging.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -187,13 +189,32 @@ Json PauseJson(const transition::Cost& pause) {
   return {{"ns", pause.ns()}, {"parts", std::move(parts)}};
 }
 
+Json StageJson(const transition::Staging& staging, size_t i) {
+  const transition::TransferPlan& transfer = staging.transfers[i];
+  Json stage = {{"moved_bytes", staging.moved_bytes[i]}, {"ns", transfer.ns}};
+  if (transition::NumChosen(transfer) > 0) {
+    stage["collectives"] = CollectivesJson(transfer);
+  }
+  return stage;
+}
+
+// The ways to keep room for what collectives pass on; none if there is one.
+Json WaysJson(const transition::CostComparison& costs) {
+  Json list = Json::array();
+  for (size_t i = 0; i < costs.ways.size(); ++i) {
+    list.push_back({{"way", costs.ways[i].name},
+                    {"ns", costs.ways[i].ns()},
+                    {"chosen", static_cast<int>(i) == costs.chosen}});
+  }
+  return list;
+}
+
 Json MemoryJson(const PlanResult& result) {
   const transition::Staging& staging = *result.preview.staging;
   const transition::StagePlan& plan = staging.plan;
   Json stages = Json::array();
   for (size_t i = 0; i < plan.stages.size(); ++i) {
-    stages.push_back({{"moved_bytes", staging.schedules[i].bounds.bytes},
-                      {"ns", staging.schedules[i].ns}});
+    stages.push_back(StageJson(staging, i));
   }
   Json ranks = Json::array();
   for (size_t i = 0; i < plan.ranks.size(); ++i) {
@@ -211,7 +232,10 @@ Json MemoryJson(const PlanResult& result) {
           {"peak_bytes", plan.PeakBytes()},
           {"smallest_limit_bytes", plan.smallest_limit_bytes},
           {"smallest_budget_bytes", plan.smallest_budget_bytes},
-          {"proved_smallest", plan.proved_smallest},
+          {"limit_bound_bytes", plan.limit_bound_bytes},
+          {"budget_bound_bytes", plan.budget_bound_bytes},
+          {"proved_smallest", plan.proved_smallest()},
+          {"ways", WaysJson(staging.costs)},
           {"stages", std::move(stages)},
           {"ranks", std::move(ranks)}};
 }

@@ -109,6 +109,17 @@ absl::StatusOr<StagingOptions> StagingOf(const CommandLine& line,
   ASSIGN_OR_RETURN(options.stages.budget_bytes,
                    BytesOption(line, "budget", int64_t{1} << 20,
                                options.stages.budget_bytes));
+  ASSIGN_OR_RETURN(options.extent_bytes,
+                   BytesOption(line, "extent", int64_t{1} << 20, 1));
+  if (options.extent_bytes > 1 &&
+      options.granularity != transition::Granularity::kExtents) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--extent: with --free-by ", line.Get("free-by"),
+                     " memory does not go by pages; give --free-by extents, or "
+                     "leave one of them out"));
+  }
+  ASSIGN_OR_RETURN(options.dead_bytes,
+                   BytesOption(line, "dead", int64_t{1} << 20, 0));
   return options;
 }
 

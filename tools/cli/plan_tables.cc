@@ -10,6 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "base/ranges_text.h"
 #include "tools/cli/text_table.h"
+#include "transition/preview/placed_transfer.h"
+#include "transition/preview/staging.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -149,6 +151,25 @@ std::string ScheduleTable(const Preview& preview, bool grouped) {
   return table.Text();
 }
 
+// In how many of several stages, and what they and room for them save.
+std::string StagedCollectivesText(const transition::Staging& staging) {
+  const auto with_some = std::count_if(
+      staging.transfers.begin(), staging.transfers.end(),
+      [](const auto& it) { return transition::NumChosen(it) > 0; });
+  if (staging.transfers.size() == 1 || with_some == 0) return "";
+  std::string text =
+      absl::StrCat("collectives in ", with_some, " stages: with them ",
+                   TimeText(staging.transfer_ns), ", point to point ",
+                   TimeText(staging.plain_ns), "\n");
+  for (size_t i = 0; i < staging.costs.ways.size(); ++i) {
+    const Cost& way = staging.costs.ways[i];
+    absl::StrAppend(
+        &text, static_cast<int>(i) == staging.costs.chosen ? "* " : "  ",
+        way.name, ": ", way.terms.front().what, ", ", TimeText(way.ns()), "\n");
+  }
+  return text;
+}
+
 // What the rank with the highest peak needs, and in which stages.
 std::string MemoryText(const transition::Staging& staging) {
   const transition::StagePlan& plan = staging.plan;
@@ -170,8 +191,14 @@ std::string MemoryText(const transition::Staging& staging) {
   if (plan.options.limit_bytes > 0) {
     absl::StrAppend(&text, ", of ", gib(plan.options.limit_bytes));
   }
-  return absl::StrCat(text, "; tight mode needs ",
-                      gib(plan.smallest_limit_bytes), "\n");
+  absl::StrAppend(&text, "; tight mode needs ", gib(plan.smallest_limit_bytes));
+  // Less than a hundredth is what cutting costs.
+  if (plan.limit_bound_bytes <
+      plan.smallest_limit_bytes - plan.smallest_limit_bytes / 100) {
+    absl::StrAppend(&text, ", no order less than ",
+                    gib(plan.limit_bound_bytes));
+  }
+  return absl::StrCat(text, "\n", StagedCollectivesText(staging));
 }
 
 std::string PauseText(const Cost& pause) {
@@ -208,7 +235,10 @@ std::string CollectivesText(const transition::TransferPlan& plan) {
 
 std::string TransferText(const Preview& preview) {
   const LowerBounds& bounds = preview.schedule.bounds;
-  if (preview.transfer.has_value()) {
+  const bool staged_collectives =
+      preview.staging.has_value() &&
+      preview.staging->transfer_ns < preview.staging->plain_ns;
+  if (preview.transfer.has_value() || staged_collectives) {
     return absl::StrCat("transfer ", TimeText(preview.transfer_ns),
                         "; sending each rank its own bytes takes ",
                         TimeText(bounds.ideal_ns), " at least\n");

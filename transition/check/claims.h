@@ -19,6 +19,9 @@ struct RankClaims {
   std::vector<Piece> zeros;
   // Of source, target and staging memory together, at any time.
   int64_t limit_bytes = std::numeric_limits<int64_t>::max();
+  // Source and target memory count in whole extents of so many bytes
+  // (extent_use.h), in the order of the pieces above. 1: any bytes.
+  int64_t extent_bytes = 1;
 };
 
 struct Claims {

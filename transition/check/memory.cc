@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "transition/check/access_table.h"
+#include "transition/check/extent_use.h"
 #include "transition/check/staging.h"
 #include "vps/geometry/box.h"
 #include "vps/geometry/checked.h"
@@ -218,19 +220,21 @@ class Budget {
  public:
   Budget(const Claims& claims, const Program& program)
       : limit_(claims.ranks[program.rank].limit_bytes), program_(program) {
-    for (const Piece& piece : claims.ranks[program.rank].source) {
+    const RankClaims& of_rank = claims.ranks[program.rank];
+    if (of_rank.extent_bytes > 1) UseExtents(claims, of_rank);
+    for (const Piece& piece : of_rank.source) {
       const std::optional<int64_t> bytes = vps::CheckedMultiply(
           piece.region.num_elements(), claims.item_bytes[piece.tensor]);
       if (!bytes.has_value()) used_ = std::nullopt;
-      Take(bytes.value_or(0), -1);
+      Take(source_.has_value() ? source_->Use(piece) : bytes.value_or(0), -1);
     }
   }
 
   Violations Run() && {
     for (int i = 0; i < static_cast<int>(program_.operations.size()); ++i) {
       const Operation& it = program_.operations[i];
-      if (it.kind == OperationKind::kAllocate) Take(it.bytes, i);
-      if (it.kind == OperationKind::kFree) Take(-it.bytes, i);
+      if (it.kind == OperationKind::kAllocate) Take(BytesOf(it), i);
+      if (it.kind == OperationKind::kFree) Take(-BytesOf(it), i);
       if (it.kind == OperationKind::kReserve) Reserve(it, i);
       if (it.kind == OperationKind::kRelease) Release(it, i);
     }
@@ -243,6 +247,34 @@ class Budget {
   }
 
  private:
+  // What is adopted is in the extents of the source.
+  void UseExtents(const Claims& claims, const RankClaims& of_rank) {
+    std::set<std::pair<int, int>> adopted;
+    for (const Operation& it : program_.operations) {
+      if (it.kind != OperationKind::kAdopt) continue;
+      for (const Piece& piece : it.pieces) {
+        adopted.insert({piece.tensor, piece.copy});
+      }
+    }
+    std::vector<Piece> made;
+    for (const Piece& it : of_rank.target) {
+      if (adopted.count({it.tensor, it.copy}) == 0) made.push_back(it);
+    }
+    source_.emplace(of_rank.source, claims.item_bytes, of_rank.extent_bytes);
+    target_.emplace(made, claims.item_bytes, of_rank.extent_bytes);
+  }
+
+  // By which an operation changes what is in use.
+  int64_t BytesOf(const Operation& it) {
+    if (!source_.has_value()) return it.bytes;
+    int64_t bytes = 0;
+    for (const Piece& piece : it.pieces) {
+      bytes += it.kind == OperationKind::kFree ? -source_->Unuse(piece)
+                                               : target_->Use(piece);
+    }
+    return bytes;
+  }
+
   void Take(int64_t bytes, int operation) {
     if (used_.has_value()) used_ = vps::CheckedAdd(*used_, bytes);
     const bool over = !used_.has_value() || *used_ > limit_;
@@ -284,6 +316,8 @@ class Budget {
   std::optional<int64_t> used_ = 0;  // nullopt once it has overflowed
   bool is_over_ = false;             // one violation per excess is enough
   std::map<int, int64_t> buffers_;
+  std::optional<ExtentUse> source_;  // if memory goes by whole extents
+  std::optional<ExtentUse> target_;
   Violations violations_;
 };
 

@@ -16,12 +16,17 @@ absl::StatusOr<Traffic> PlacedTraffic(absl::Span<const Flow> flows,
   return Traffic::Create(num_ranks, std::move(placed));
 }
 
-Schedule AmongProcesses(Schedule schedule, const std::vector<int>& places) {
+std::vector<int> ProcessesAt(const std::vector<int>& places) {
   std::vector<int> process_at(
       1 + *std::max_element(places.begin(), places.end()), -1);
   for (int i = 0; i < static_cast<int>(places.size()); ++i) {
     process_at[places[i]] = i;
   }
+  return process_at;
+}
+
+Schedule AmongProcesses(Schedule schedule, const std::vector<int>& places) {
+  const std::vector<int> process_at = ProcessesAt(places);
   for (Parcel& parcel : schedule.parcels) {
     parcel.sender = process_at[parcel.sender];
     parcel.receiver = process_at[parcel.receiver];

@@ -18,6 +18,9 @@ namespace dynatrain::transition {
 absl::StatusOr<Traffic> PlacedTraffic(absl::Span<const Flow> flows,
                                       const std::vector<int>& places);
 
+// The process on each rank of the cluster up to the last place; -1: none.
+std::vector<int> ProcessesAt(const std::vector<int>& places);
+
 // The inverse for a schedule of such traffic.
 Schedule AmongProcesses(Schedule schedule, const std::vector<int>& places);
 

@@ -71,16 +71,23 @@ PauseWork WorkOf(const PlannedBytes& bytes, int64_t transfer_ns) {
   return work;
 }
 
-// What ranks hold for others in collectives is in no peak: it has to fit into
-// what the limit leaves.
-CollectiveOptions WithinLimit(CollectiveOptions options,
-                              const std::optional<Staging>& staging) {
-  if (!staging.has_value()) return options;
-  const StagePlan& plan = staging->plan;
-  if (plan.options.limit_bytes == 0) return options;
-  options.max_staging_bytes = std::min(
-      options.max_staging_bytes, plan.options.limit_bytes - plan.PeakBytes());
-  return options;
+// With collectives, of a plan in one stage; none if none win.
+absl::StatusOr<std::optional<TransferPlan>> TransferOf(
+    const PlanInput& input, const ClusterModel& cluster,
+    const std::vector<int>& places, const PreviewOptions& options,
+    const std::optional<Staging>& staging) {
+  std::optional<TransferPlan> transfer;
+  if (!options.collectives.has_value()) return transfer;
+  if (!staging.has_value()) {
+    ASSIGN_OR_RETURN(transfer,
+                     PlanPlacedTransfer(input, cluster, places,
+                                        {.schedule = options.schedule,
+                                         .collectives = *options.collectives}));
+  } else if (staging->transfers.size() == 1) {
+    transfer = staging->transfers.front();
+  }
+  if (transfer.has_value() && NumChosen(*transfer) == 0) transfer.reset();
+  return transfer;
 }
 
 }  // namespace
@@ -102,21 +109,13 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
   std::optional<Staging> staging;
   if (options.staging.has_value()) {
     ASSIGN_OR_RETURN(staging, StageOn(input, cluster, places, options.schedule,
-                                      *options.staging));
+                                      *options.staging, options.collectives));
   }
-  int64_t transfer_ns =
-      staging.has_value() ? staging->transfer_ns : schedule.ns;
-  std::optional<TransferPlan> transfer;
-  if (options.collectives.has_value() &&
-      (!staging.has_value() || staging->plan.stages.size() == 1)) {
-    ASSIGN_OR_RETURN(transfer,
-                     PlanPlacedTransfer(input, cluster, places,
-                                        {.schedule = options.schedule,
-                                         .collectives = WithinLimit(
-                                             *options.collectives, staging)}));
-    if (NumChosen(*transfer) == 0) transfer.reset();
-    if (transfer.has_value()) transfer_ns = transfer->ns;
-  }
+  ASSIGN_OR_RETURN(std::optional<TransferPlan> transfer,
+                   TransferOf(input, cluster, places, options, staging));
+  int64_t transfer_ns = schedule.ns;
+  if (transfer.has_value()) transfer_ns = transfer->ns;
+  if (staging.has_value()) transfer_ns = staging->transfer_ns;
   Cost pause = PauseOf(WorkOf(bytes, transfer_ns), options.pause);
   return Preview{.cluster = cluster,
                  .source_size = input.source().size(),
@@ -128,6 +127,7 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
                  .traffic = std::move(traffic),
                  .loads = std::move(loads),
                  .schedule = std::move(schedule),
+                 .execution = options.schedule.execution,
                  .slot_bytes = options.schedule.slot_bytes,
                  .staging = std::move(staging),
                  .transfer = std::move(transfer),

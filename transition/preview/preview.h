@@ -28,6 +28,7 @@
 #include "transition/schedule/choose_schedule.h"
 #include "transition/schedule/cluster_model.h"
 #include "transition/schedule/cost.h"
+#include "transition/schedule/execution.h"
 #include "transition/schedule/traffic.h"
 #include "transition/schedule/transfer_plan.h"
 
@@ -43,9 +44,9 @@ struct PreviewOptions {
   // Stages and peak memory. Left out unless asked for: they need every region
   // of the plan, which costs more than all the rest together.
   std::optional<StagingOptions> staging;
-  // Collectives where they win. Left out unless asked for, as stages are, and
-  // where there are several stages. What ranks hold for others meanwhile fits
-  // into what a limit of `staging` leaves above its peak.
+  // Collectives where they win, in each stage. Left out unless asked for, as
+  // stages are. What ranks hold for others meanwhile fits into what budget and
+  // limit of `staging` leave.
   std::optional<CollectiveOptions> collectives;
 };
 
@@ -59,12 +60,12 @@ struct Preview {
   Traffic traffic;
   LinkLoads loads;
   ScheduleChoice schedule;  // with the lower bounds
-  int64_t slot_bytes = 0;   // in which ordered schedules go
-  // If it was asked for. Its peaks are without what collectives hold for
-  // others.
-  std::optional<Staging> staging;
-  // If it was asked for and some of its collectives win. Then this is the plan
-  // and `schedule` is what it would be without.
+  Execution execution = Execution::kOrdered;
+  int64_t slot_bytes = 0;          // in which ordered schedules go
+  std::optional<Staging> staging;  // if it was asked for
+  // In one stage, if collectives were asked for and some win. Then this is the
+  // plan and `schedule` is what it would be without. (Of several stages:
+  // `staging`.)
   std::optional<TransferPlan> transfer;
   // The longer lane of the schedule; of all stages, if there are several.
   int64_t transfer_ns = 0;

@@ -44,8 +44,11 @@ std::vector<Program> StagedPrograms(const Staging& staging,
                                     const std::vector<int>& places,
                                     const Fingerprint& digest) {
   std::vector<std::vector<Schedule>> schedules;
-  for (const ScheduleChoice& choice : staging.schedules) {
-    schedules.push_back(SchedulesOf(choice, places));
+  for (const TransferPlan& transfer : staging.transfers) {
+    schedules.emplace_back();
+    for (Schedule& it : transfer.Schedules()) {
+      schedules.back().push_back(AmongProcesses(std::move(it), places));
+    }
   }
   return MakeStagedPrograms(staging.plan, schedules, digest);
 }
@@ -65,22 +68,23 @@ absl::StatusOr<Proof> Prove(const PlanInput& input, const Preview& preview,
   const std::vector<int>& places = preview.place_of_process;
   Proof proof;
   std::vector<Program> programs;
-  if (preview.transfer.has_value()) {
-    // Among ranks of the cluster; those where nobody lies do nothing.
-    const Moves& moves = preview.transfer->moves;
-    claims.ranks = OnPlaces(std::move(claims.ranks), places, moves.num_ranks());
-    proof.num_moves = static_cast<int64_t>(moves.all().size());
-    programs =
-        MakePrograms(moves, preview.transfer->Schedules(), claims.plan_digest);
-  } else if (preview.staging.has_value()) {
+  if (preview.staging.has_value()) {
     const StagePlan& plan = preview.staging->plan;
     for (const Stage& stage : plan.stages) {
       proof.num_moves += static_cast<int64_t>(stage.moves.all().size());
     }
     for (size_t rank = 0; rank < plan.ranks.size(); ++rank) {
       claims.ranks[rank].limit_bytes = plan.ranks[rank].peak_bytes;
+      claims.ranks[rank].extent_bytes = preview.staging->extent_bytes;
     }
     programs = StagedPrograms(*preview.staging, places, claims.plan_digest);
+  } else if (preview.transfer.has_value()) {
+    // Among ranks of the cluster; those where nobody lies do nothing.
+    const Moves& moves = preview.transfer->moves;
+    claims.ranks = OnPlaces(std::move(claims.ranks), places, moves.num_ranks());
+    proof.num_moves = static_cast<int64_t>(moves.all().size());
+    programs =
+        MakePrograms(moves, preview.transfer->Schedules(), claims.plan_digest);
   } else {
     ASSIGN_OR_RETURN(const Moves moves, MovesOf(input));
     proof.num_moves = static_cast<int64_t>(moves.all().size());

@@ -28,8 +28,9 @@ struct Proof {
   bool holds() const { return violations.empty(); }
 };
 
-// Proves it in the stages of the preview, each rank within its peak of memory;
-// without them, or with collectives, in one stage without a limit. Returns
+// Proves it in the stages of the preview, each rank within its peak of memory,
+// relays of collectives included; without them in one stage without a limit.
+// Returns
 // kResourceExhausted with the number and the limit if there is more than the
 // limits allow, and then has proved nothing. REQUIRES: `preview` is of `input`.
 absl::StatusOr<Proof> Prove(const PlanInput& input, const Preview& preview,

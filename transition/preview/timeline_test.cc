@@ -107,5 +107,55 @@ TEST(Timeline, OfStagesIsThatOfAll) {
   }
 }
 
+// Nobody passes on what it doesn't have yet, in any stage, and all of it takes
+// as long as the preview says.
+TEST(Timeline, OfCollectivesIsThatOfTheirWindows) {
+  std::mt19937_64 random = TestRandom(2);
+  int with_some = 0;
+  for (int i = 0; i < 100; ++i) {
+    const ClusterModel cluster =
+        *ClusterModel::Create({.num_nodes = 6,
+                               .ranks_per_node = 4,
+                               .nics_per_node = i % 3 == 0 ? 2 : 4,
+                               .inside_bytes_per_second = 10'000'000,
+                               .nic_bytes_per_second = 1'000'000});
+    PreviewOptions options;
+    options.schedule.execution =
+        i % 2 == 0 ? Execution::kOrdered : Execution::kGrouped;
+    options.collectives = CollectiveOptions{.min_bytes = 1};
+    if (i % 4 > 1) options.staging.emplace();
+    const PairCase pair = RandomPair(random);
+    const Preview preview = *MakePreview(*MakeInput(pair), cluster, options);
+    int64_t last = 0;
+    std::vector<LaneTransfer> all;
+    const std::vector<LaneTimeline> timelines = TimelinesOf(preview);
+    for (const LaneTimeline& it : timelines) {
+      last = std::max(last, it.ns);
+      all.insert(all.end(), it.transfers.begin(), it.transfers.end());
+    }
+    ASSERT_EQ(last, preview.transfer_ns) << pair;
+    ASSERT_GE(SentTraffic(preview).total_bytes(),
+              preview.traffic.total_bytes());
+    const std::vector<CollectiveTime>& collectives =
+        timelines.front().collectives;
+    for (const LaneTransfer& it : all) {
+      if (it.collective < 0) continue;
+      ASSERT_GE(it.begin, collectives[it.collective].begin);
+      ASSERT_LE(it.end, collectives[it.collective].end);
+      if (!it.passed_on) continue;
+      ASSERT_TRUE(std::any_of(all.begin(), all.end(),
+                              [&](const LaneTransfer& before) {
+                                return before.collective == it.collective &&
+                                       before.parcel.receiver ==
+                                           it.parcel.sender &&
+                                       before.end <= it.begin;
+                              }))
+          << pair;
+    }
+    with_some += !collectives.empty();
+  }
+  EXPECT_GT(with_some, 5);
+}
+
 }  // namespace
 }  // namespace dynatrain::transition

@@ -40,6 +40,7 @@ struct Collective {
   std::vector<Move> moves;
   int num_streams = 0;
   Schedule schedule;
+  int64_t begin_ns = 0;  // of the transfer, if it is in a TransferPlan
 
   bool chosen() const { return costs.chosen > 0; }
   // "broadcast of 4096 bytes among 9 ranks", then the costs.

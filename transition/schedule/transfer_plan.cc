@@ -106,18 +106,19 @@ std::vector<int> PortsOf(const Collective& collective,
   return ports;
 }
 
-// Each begins when those before it are done at all of its ports.
-int64_t TimeOf(const std::vector<Collective>& collectives,
-               const ClusterModel& cluster) {
+// Each begins when those before it are done at all of its ports. Returns when
+// all are done.
+int64_t SetBegins(const ClusterModel& cluster,
+                  std::vector<Collective>& collectives) {
   std::vector<int64_t> done(cluster.num_ranks() +
                             cluster.num_ports(Lane::kBetween));
   int64_t last = 0;
-  for (const Collective& it : collectives) {
+  for (Collective& it : collectives) {
     if (!it.chosen()) continue;
     const std::vector<int> ports = PortsOf(it, cluster);
-    int64_t end = 0;
-    for (const int port : ports) end = std::max(end, done[port]);
-    end += it.costs.best().ns();
+    for (const int port : ports)
+      it.begin_ns = std::max(it.begin_ns, done[port]);
+    const int64_t end = it.begin_ns + it.costs.best().ns();
     for (const int port : ports) done[port] = end;
     last = std::max(last, end);
   }
@@ -165,7 +166,7 @@ absl::StatusOr<TransferPlan> WithCollectives(
     const ClusterModel& cluster, const TransferOptions& options) {
   ASSIGN_OR_RETURN(Moves moves, Replace(plain.moves, collectives));
   ASSIGN_OR_RETURN(TransferPlan plan, Plain(moves, cluster, options));
-  plan.ns += TimeOf(collectives, cluster);
+  plan.ns += SetBegins(cluster, collectives);
   plan.plain_ns = plain.ns;
   plan.collectives = std::move(collectives);
   return plan;

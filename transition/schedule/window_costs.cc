@@ -95,6 +95,25 @@ Cost CostOfWindows(std::string name, const Schedule& schedule,
        {absl::StrCat(schedule.num_windows(), " x latency"), sum.latency_ns}}};
 }
 
+std::vector<TransferTime> TimesOfWindows(const Schedule& schedule,
+                                         const ClusterModel& cluster,
+                                         Execution execution) {
+  Loads loads(cluster);
+  std::vector<TransferTime> times;
+  times.reserve(schedule.parcels.size());
+  int64_t begin = 0;
+  for (int window = 0; window < schedule.num_windows(); ++window) {
+    const Busiest busiest = loads.Of(schedule.window(window));
+    const int64_t end =
+        begin + busiest.ns + busiest.latency_ns + GroupNs(cluster, execution);
+    for (const Parcel& it : schedule.window(window)) {
+      times.push_back({it, begin, end});
+    }
+    begin = end;
+  }
+  return times;
+}
+
 Cost CostOfSending(absl::Span<const Parcel> parcels,
                    const ClusterModel& cluster, Execution execution) {
   const Busiest busiest = Loads(cluster).Of(parcels);

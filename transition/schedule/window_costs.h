@@ -9,6 +9,7 @@
 #define TRANSITION_SCHEDULE_WINDOW_COSTS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "transition/schedule/cluster_model.h"
@@ -22,6 +23,13 @@ namespace dynatrain::transition {
 // REQUIRES: ranks of the cluster.
 Cost CostOfWindows(std::string name, const Schedule& schedule,
                    const ClusterModel& cluster, Execution execution);
+
+// When each parcel goes by that sum, in the order of the schedule: all of a
+// window from its begin to its end, latency and group included.
+// REQUIRES: as above.
+std::vector<TransferTime> TimesOfWindows(const Schedule& schedule,
+                                         const ClusterModel& cluster,
+                                         Execution execution);
 
 // The least that sending `parcels` by itself costs, whatever the order: the
 // busiest port, one latency, one group.

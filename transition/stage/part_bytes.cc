@@ -83,4 +83,19 @@ std::vector<int64_t> JoinParts(const PartTable& table,
   return ends;
 }
 
+std::vector<std::vector<PartBytes>> StageSums(const PartTable& table,
+                                              absl::Span<const int64_t> ends) {
+  std::vector<std::vector<PartBytes>> sums;
+  int64_t part = 0;
+  for (const int64_t end : ends) {
+    sums.emplace_back(table.num_ranks());
+    for (; part < end; ++part) {
+      for (int rank = 0; rank < table.num_ranks(); ++rank) {
+        sums.back()[rank] += table.part(part)[rank];
+      }
+    }
+  }
+  return sums;
+}
+
 }  // namespace dynatrain::transition

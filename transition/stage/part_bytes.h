@@ -75,6 +75,10 @@ struct RankRoom {
 std::vector<int64_t> JoinParts(const PartTable& table,
                                std::vector<RankRoom> rooms);
 
+// By stage of those ends, then rank.
+std::vector<std::vector<PartBytes>> StageSums(const PartTable& table,
+                                              absl::Span<const int64_t> ends);
+
 }  // namespace dynatrain::transition
 
 #endif  // TRANSITION_STAGE_PART_BYTES_H_

@@ -69,8 +69,9 @@ std::vector<int> TensorOfSource(const PlanInput& input) {
 }  // namespace
 
 WorldMemory MemoryOf(const PlanInput& input, Granularity granularity,
-                     int64_t dead_bytes) {
+                     int64_t dead_bytes, int64_t extent_bytes) {
   WorldMemory memory(input.num_processes());
+  for (RankMemory& it : memory) it.extent_bytes = extent_bytes;
   if (!input.source().empty()) {
     const std::vector<int> tensor_of = TensorOfSource(input);
     for (int rank = 0; rank < input.source().size(); ++rank) {

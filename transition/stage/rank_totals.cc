@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "transition/schedule/traffic.h"
+#include "transition/stage/whole_tasks.h"
 #include "vps/geometry/box.h"
 #include "vps/geometry/checked.h"
 #include "vps/geometry/region.h"
@@ -108,6 +109,19 @@ absl::Status CheckPieces(absl::string_view name, const Moves& moves,
   return absl::OkStatus();
 }
 
+absl::Status CheckExtents(const RankMemory& memory) {
+  constexpr int64_t kMax = int64_t{1} << 40;
+  if (memory.extent_bytes < 1 || memory.extent_bytes > kMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("extent_bytes is ", memory.extent_bytes,
+                     "; it must be from 1 to 2^40"));
+  }
+  if (memory.extent_bytes == 1 || !AnyWhole({memory})) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("extent_bytes is ", memory.extent_bytes,
+                   " and some buffers count as a whole; it must be 1 then"));
+}
+
 absl::Status CheckRank(const Moves& moves, const RankMemory& memory) {
   RETURN_IF_ERROR(CheckPieces("source", moves, memory.source));
   RETURN_IF_ERROR(CheckPieces("target", moves, memory.target));
@@ -115,11 +129,11 @@ absl::Status CheckRank(const Moves& moves, const RankMemory& memory) {
       CheckBuffers("source", memory.source.size(), memory.source_buffers));
   RETURN_IF_ERROR(
       CheckBuffers("target", memory.target.size(), memory.target_buffers));
-  if (memory.dead_bytes >= 0 && memory.dead_bytes <= kMaxTrafficBytes) {
-    return absl::OkStatus();
+  if (memory.dead_bytes < 0 || memory.dead_bytes > kMaxTrafficBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dead_bytes is ", memory.dead_bytes, "; it must be from 0 to 2^52"));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "dead_bytes is ", memory.dead_bytes, "; it must be from 0 to 2^52"));
+  return CheckExtents(memory);
 }
 
 void AddLine(const Line& line, std::vector<RankTotals>& totals) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -10,11 +11,12 @@
 #include "base/status_macros.h"
 #include "transition/schedule/traffic.h"
 #include "transition/stage/extent_cut.h"
+#include "transition/stage/extent_table.h"
 #include "transition/stage/lines.h"
+#include "transition/stage/order_problem.h"
 #include "transition/stage/part_bytes.h"
 #include "transition/stage/rank_totals.h"
 #include "transition/stage/stage_contents.h"
-#include "transition/stage/task_order.h"
 #include "transition/stage/whole_orders.h"
 #include "transition/stage/whole_tasks.h"
 
@@ -78,6 +80,10 @@ class Planner {
   absl::StatusOr<StagePlan> Plan() && {
     plan_.options = options_;
     plan_.mode = options_.mode;
+    if (InExtents()) {
+      RETURN_IF_ERROR(PlanInExtents());
+      return std::move(plan_);
+    }
     if (plan_.mode == StageMode::kAuto) {
       plan_.mode = SafeCut().has_value() ? StageMode::kSafe : StageMode::kTight;
     }
@@ -158,26 +164,31 @@ class Planner {
     WholeRooms rooms = {.rooms = Rooms(StageMode::kTight),
                         .allowed_bytes = AllowedIn(StageMode::kTight)};
     for (int rank = 0; rank < num_ranks(); ++rank) {
-      rooms.slot_bytes.push_back(tight_[rank].slot_bytes);
       rooms.larger_bytes.push_back(LargerWorld(rank));
     }
     orders_ = FindOrders(moves_, *whole_, rooms);
   }
 
   void SetSmallest() {
-    const std::vector<int64_t> least = TightLeast();
-    int64_t budget = whole_.has_value() ? orders_.least_budget_bytes : 0;
-    int64_t limit = whole_.has_value() ? orders_.least_limit_bytes : 0;
-    for (int rank = 0; rank < num_ranks(); ++rank) {
-      limit = std::max(limit, LargerWorld(rank));
-      if (whole_.has_value()) continue;
-      budget = std::max(budget, least[rank] - LargerWorld(rank));
-      limit = std::max(limit, least[rank]);
+    LeastBytes budget = {0, 0};
+    LeastBytes limit = {0, 0};
+    if (whole_.has_value()) {
+      budget = orders_.budget;
+      limit = orders_.limit;
     }
-    plan_.smallest_budget_bytes = std::max(budget, kMinBudgetBytes);
-    plan_.smallest_limit_bytes = limit;
-    plan_.proved_smallest = plan_.smallest_budget_bytes == kMinBudgetBytes ||
-                            (whole_.has_value() && orders_.proved);
+    const std::vector<int64_t> least = TightLeast();
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      const int64_t larger = LargerWorld(rank);
+      limit.found = std::max(limit.found, larger);
+      limit.bound = std::max(limit.bound, larger);
+      if (whole_.has_value()) continue;
+      budget.found = std::max(budget.found, least[rank] - larger);
+      limit.found = std::max(limit.found, least[rank]);
+    }
+    plan_.smallest_budget_bytes = std::max(budget.found, kMinBudgetBytes);
+    plan_.budget_bound_bytes = std::max(budget.bound, kMinBudgetBytes);
+    plan_.smallest_limit_bytes = limit.found;
+    plan_.limit_bound_bytes = limit.bound;
   }
 
   absl::Status PlanWhole() {
@@ -191,7 +202,9 @@ class Planner {
     const PartTable table = TableOf(moves_, *whole_, order.tasks);
     const std::vector<int64_t> ends =
         JoinParts(table, Rooms(StageMode::kTight));
-    AddStages(table, ends, ContentsOf(moves_, *whole_, order.tasks, ends));
+    AddStages(StageSums(table, ends),
+              ContentsOf(moves_, *whole_, order.tasks, ends),
+              Rooms(StageMode::kTight));
     plan_.unused = whole_->unused;
     return absl::OkStatus();
   }
@@ -202,7 +215,8 @@ class Planner {
     if (!cut.has_value()) return Refusal(safe ? SafeLeast() : TightLeast());
     const PartTable table = TableWithZeros(*cut);
     const std::vector<int64_t> ends = JoinParts(table, Rooms(plan_.mode));
-    AddStages(table, ends, ContentsOf(moves_, lines_, *cut, ends));
+    AddStages(StageSums(table, ends), ContentsOf(moves_, lines_, *cut, ends),
+              Rooms(plan_.mode));
     if (plan_.mode == StageMode::kTight) {
       plan_.unused = UnusedPieces(moves_, memory_);
     }
@@ -220,6 +234,105 @@ class Planner {
       table.at(cut.num_parts, rank).made = totals_[rank].zero_bytes;
     }
     return table;
+  }
+
+  bool InExtents() const {
+    return std::any_of(
+        memory_.begin(), memory_.end(),
+        [](const RankMemory& it) { return it.extent_bytes > 1; });
+  }
+
+  // No theorem: cuts are replayed until one fits.
+  absl::Status PlanInExtents() {
+    const LineCut finest = FinestCut();
+    SetSmallestInExtents(finest);
+    std::vector<int64_t> needs;
+    if (options_.mode != StageMode::kTight) {
+      plan_.mode = StageMode::kSafe;
+      const std::optional<LineCut> cut = SafeCut();
+      if (TryCut(cut.value_or(finest), needs)) return absl::OkStatus();
+      if (options_.mode == StageMode::kSafe) return Refusal(needs);
+    }
+    plan_.mode = StageMode::kTight;
+    if (const std::optional<LineCut> cut = TightCut(); cut.has_value()) {
+      for (int64_t parts = cut->num_parts;
+           parts <= 8 * cut->num_parts && parts < finest.num_parts;
+           parts *= 2) {
+        if (TryCut({parts, cut->unit_bytes}, needs)) return absl::OkStatus();
+      }
+    }
+    return TryCut(finest, needs) ? absl::OkStatus() : Refusal(needs);
+  }
+
+  // Whatever is allowed, so that what is smallest does.
+  LineCut FinestCut() const {
+    constexpr int64_t kPartBytes = int64_t{16} << 20;
+    constexpr int64_t kMostParts = 1024;
+    int64_t held = 0;
+    for (const RankTotals& it : totals_) {
+      held = std::max(held, std::min(it.freed_bytes, it.made_bytes));
+    }
+    return {std::clamp<int64_t>(held / kPartBytes, 1, kMostParts), 256 << 10};
+  }
+
+  void SetSmallestInExtents(const LineCut& finest) {
+    const ExtentTable extents =
+        ExtentTableOf(moves_, lines_, memory_, finest, /*frees=*/true);
+    std::vector<int64_t> ends(extents.table.num_parts());
+    std::iota(ends.begin(), ends.end(), 1);
+    const std::vector<int64_t> peaks =
+        PeaksOfStages(extents, StageSums(extents.table, ends),
+                      RoomsIn(extents, StageMode::kTight));
+    plan_.budget_bound_bytes = kMinBudgetBytes;
+    plan_.smallest_budget_bytes = kMinBudgetBytes;
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      plan_.smallest_budget_bytes = std::max(plan_.smallest_budget_bytes,
+                                             peaks[rank] - LargerWorld(rank));
+      plan_.smallest_limit_bytes =
+          std::max(plan_.smallest_limit_bytes, peaks[rank]);
+      plan_.limit_bound_bytes =
+          std::max(plan_.limit_bound_bytes, LargerWorld(rank));
+    }
+  }
+
+  std::vector<RankRoom> RoomsIn(const ExtentTable& extents,
+                                StageMode mode) const {
+    std::vector<RankRoom> rooms = Rooms(mode);
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      rooms[rank].resident_bytes = extents.resident_bytes[rank];
+    }
+    return rooms;
+  }
+
+  std::vector<int64_t> PeaksOfStages(
+      const ExtentTable& extents, absl::Span<const std::vector<PartBytes>> sums,
+      std::vector<RankRoom> rooms) const {
+    std::vector<int64_t> peaks = extents.source_bytes;
+    for (const std::vector<PartBytes>& stage : sums) {
+      for (int rank = 0; rank < num_ranks(); ++rank) {
+        peaks[rank] = std::max(peaks[rank], rooms[rank].PeakBytes(stage[rank]));
+        rooms[rank].Finish(stage[rank]);
+      }
+    }
+    return peaks;
+  }
+
+  // The plan, if it fits in the mode; else what it needs.
+  bool TryCut(const LineCut& cut, std::vector<int64_t>& needs) {
+    const bool tight = plan_.mode == StageMode::kTight;
+    const ExtentTable extents =
+        ExtentTableOf(moves_, lines_, memory_, cut, tight);
+    const std::vector<RankRoom> rooms = RoomsIn(extents, plan_.mode);
+    const std::vector<int64_t> ends = JoinParts(extents.table, rooms);
+    const auto sums = StageSums(extents.table, ends);
+    needs = PeaksOfStages(extents, sums, rooms);
+    if (LargestExcess(needs, AllowedIn(plan_.mode)) > 0) return false;
+    AddStages(sums, ContentsOf(moves_, lines_, cut, ends), rooms);
+    for (int rank = 0; rank < num_ranks(); ++rank) {
+      plan_.ranks[rank].peak_bytes = needs[rank];
+    }
+    if (tight) plan_.unused = UnusedPieces(moves_, memory_);
+    return true;
   }
 
   std::vector<int64_t> SafeLeast() const {
@@ -260,31 +373,26 @@ class Planner {
         plan_.smallest_limit_bytes));
   }
 
-  void AddStages(const PartTable& table, absl::Span<const int64_t> ends,
-                 std::vector<StageContents> contents) {
+  void AddStages(absl::Span<const std::vector<PartBytes>> sums,
+                 std::vector<StageContents> contents,
+                 std::vector<RankRoom> rooms) {
     SetPeaks();
-    std::vector<RankRoom> rooms = Rooms(plan_.mode);
-    int64_t part = 0;
-    for (size_t stage = 0; stage < ends.size(); ++stage) {
-      std::vector<PartBytes> bytes(num_ranks());
-      for (; part < ends[stage]; ++part) {
-        for (int rank = 0; rank < num_ranks(); ++rank) {
-          bytes[rank] += table.part(part)[rank];
-        }
-      }
-      AddStage(std::move(contents[stage]), bytes, rooms);
+    for (size_t stage = 0; stage < sums.size(); ++stage) {
+      AddStage(std::move(contents[stage]), sums[stage], rooms);
     }
   }
 
   // Before the first stage.
   void SetPeaks() {
+    const std::vector<int64_t> allowed = AllowedIn(plan_.mode);
     for (int rank = 0; rank < num_ranks(); ++rank) {
       const RankTotals& it = totals_[rank];
       plan_.ranks.push_back({.source_bytes = it.source_bytes,
                              .target_bytes = it.target_bytes,
                              .adopted_bytes = it.adopted_bytes,
                              .safe_bytes = SafeBytes(rank),
-                             .peak_bytes = it.source_bytes});
+                             .peak_bytes = it.source_bytes,
+                             .allowed_bytes = allowed[rank]});
     }
   }
 
@@ -298,8 +406,9 @@ class Planner {
     }
     for (int rank = 0; rank < num_ranks(); ++rank) {
       stage.staging_bytes.push_back(rooms[rank].StagingBytes(bytes[rank]));
+      stage.peak_bytes.push_back(rooms[rank].PeakBytes(bytes[rank]));
       int64_t& peak = plan_.ranks[rank].peak_bytes;
-      peak = std::max(peak, rooms[rank].PeakBytes(bytes[rank]));
+      peak = std::max(peak, stage.peak_bytes.back());
       rooms[rank].Finish(bytes[rank]);
     }
     plan_.stages.push_back(std::move(stage));
@@ -350,8 +459,9 @@ std::string StagePlan::DebugString() const {
                       ", target ", worst->target_bytes, ", adopted ",
                       worst->adopted_bytes, "; in safe mode ",
                       worst->safe_bytes, ")\ntight mode needs a budget of ",
-                      smallest_budget_bytes, proved_smallest ? "" : " or less",
-                      ", or a limit of ", smallest_limit_bytes, "\n");
+                      smallest_budget_bytes, ", or a limit of ",
+                      smallest_limit_bytes, "; no plan does with less than ",
+                      budget_bound_bytes, " or ", limit_bound_bytes, "\n");
 }
 
 absl::StatusOr<StagePlan> PlanStages(const Moves& moves,

@@ -78,6 +78,8 @@ struct Stage {
   std::vector<RankPiece> frees;
   // By rank, memory from the allocator for packing and unpacking.
   std::vector<int64_t> staging_bytes;
+  // By rank, the most it has while the stage runs.
+  std::vector<int64_t> peak_bytes;
 };
 
 struct RankPeak {
@@ -86,6 +88,7 @@ struct RankPeak {
   int64_t adopted_bytes = 0;  // of both
   int64_t safe_bytes = 0;     // peak in safe mode
   int64_t peak_bytes = 0;     // of this plan, replayed
+  int64_t allowed_bytes = 0;  // by budget and limit
   friend bool operator==(const RankPeak&, const RankPeak&) = default;
 };
 
@@ -100,9 +103,13 @@ struct StagePlan {
   // and the least limit with any budget.
   int64_t smallest_budget_bytes = 0;
   int64_t smallest_limit_bytes = 0;
-  // Whether no smaller budget would do. Otherwise it is the least that was
-  // found: an order that needs less may exist.
-  bool proved_smallest = false;
+  // No plan does with less than these. Where they are below the smallest, those
+  // are the least that was found: an order that needs less may exist.
+  int64_t budget_bound_bytes = 0;
+  int64_t limit_bound_bytes = 0;
+  bool proved_smallest() const {
+    return smallest_budget_bytes == budget_bound_bytes;
+  }
 
   int64_t PeakBytes() const;  // of the rank that needs most
   // Mode and stages in a line, then what the rank with the highest peak needs.

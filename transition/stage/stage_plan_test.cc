@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "transition/check/check.h"
+#include "transition/check/violation.h"
 #include "transition/program/program.h"
 #include "transition/schedule/moves.h"
 #include "transition/stage/stage_testutil.h"
@@ -73,6 +74,84 @@ TEST(StagePlanTest, TightModeKeepsItsPromise) {
   }
   std::cout << staged << " in several stages, " << refused << " refused\n";
   EXPECT_GT(staged, 10);
+}
+
+// By whole pages of any size: what the replay says is what the checker counts,
+// to the byte, within the least budget that was found.
+TEST(StagePlanTest, PagesAreCountedAsTheCheckerDoes) {
+  std::mt19937_64 random = TestRandom(73);
+  int staged = 0;
+  int rounded = 0;
+  for (int i = 0; i < NumCases(120, 2000); ++i) {
+    StageCase it = RandomStageCase(i, random);
+    const int64_t page = (int64_t{1} << (12 + random() % 14)) - random() % 2;
+    for (RankMemory& rank : it.memory) rank.extent_bytes = page;
+    StageOptions options = RandomOptions(
+        i % 4 == 0 ? StageMode::kSafe : StageMode::kTight, random);
+    options.budget_bytes = int64_t{1} << 50;
+    const StagePlan large = *PlanStages(it.moves, it.memory, options);
+    if (options.mode == StageMode::kTight) {
+      options.budget_bytes = large.smallest_budget_bytes;
+    }
+    const absl::StatusOr<StagePlan> plan =
+        PlanStages(it.moves, it.memory, options);
+    ASSERT_TRUE(plan.ok()) << "case " << i << ": " << plan.status();
+    ASSERT_THAT(CheckStages(it, *plan, random), IsEmpty()) << "case " << i;
+    // The fullest rank, a byte less: never from the start, or it is found.
+    std::vector<int64_t> limits = PeaksOf(*plan);
+    const size_t rank =
+        std::max_element(limits.begin(), limits.end()) - limits.begin();
+    --limits[rank];
+    if (limits[rank] > 0) {
+      ASSERT_THAT(CheckPrograms(ClaimsWith(it, limits),
+                                RandomPrograms(it, *plan, random)),
+                  ::testing::Contains(::testing::Field(
+                      &Violation::kind, ViolationKind::kOverBudget)));
+    }
+    if (options.mode == StageMode::kTight) {
+      ASSERT_THAT(PeaksOf(*plan), Pointwise(Le(), TightLimits(*plan)));
+      options.budget_bytes = int64_t{1} << 50;
+      options.limit_bytes = std::max<int64_t>(1, large.smallest_limit_bytes);
+      ASSERT_TRUE(PlanStages(it.moves, it.memory, options).ok());
+    }
+    staged += plan->stages.size() > 1;
+    rounded += plan->PeakBytes() % page == 0;
+  }
+  std::cout << staged << " in several stages, " << rounded << " whole pages\n";
+}
+
+// Two ranks swap 513 rows of 1 MiB: an odd one in the last page of 2 MiB.
+TEST(StagePlanTest, ASwapByPages) {
+  const Box box = *Box::Whole({513, 1024});
+  const Moves moves =
+      *Moves::Create(2, {1024, 1024},
+                     {{.sender = 0, .receiver = 1, .piece = {0, box}},
+                      {.sender = 1, .receiver = 0, .piece = {1, box}}});
+  const WorldMemory memory = {
+      {.source = {{0, box}}, .target = {{1, box}}, .extent_bytes = 2 * kMiB},
+      {.source = {{1, box}}, .target = {{0, box}}, .extent_bytes = 2 * kMiB}};
+  const StagePlan plan =
+      *PlanStages(moves, memory,
+                  {.mode = StageMode::kTight, .budget_bytes = kMinBudgetBytes});
+  EXPECT_GT(plan.stages.size(), 8);
+  for (const RankPeak& rank : plan.ranks) {
+    EXPECT_EQ(rank.peak_bytes % (2 * kMiB), 0);
+    EXPECT_GT(rank.peak_bytes, 514 * kMiB);
+    EXPECT_LE(rank.peak_bytes, 513 * kMiB + kMinBudgetBytes);
+  }
+}
+
+TEST(StagePlanTest, PagesDoNotGoWithWholeBuffers) {
+  std::mt19937_64 random = TestRandom(72);
+  StageCase it = RandomStageCase(0, random, Granularity::kTensors);
+  for (RankMemory& rank : it.memory) rank.extent_bytes = 4096;
+  EXPECT_THAT(
+      std::string(PlanStages(it.moves, it.memory, {}).status().message()),
+      HasSubstr("extent_bytes is 4096 and some buffers count as a whole"));
+  it.memory[0].extent_bytes = 0;
+  EXPECT_THAT(
+      std::string(PlanStages(it.moves, it.memory, {}).status().message()),
+      HasSubstr("extent_bytes is 0; it must be from 1 to 2^40"));
 }
 
 // Peaks are no more than what the programs need: one byte less and the checker
@@ -198,7 +277,8 @@ TEST(StagePlanTest, IsPrintedForPeople) {
           ->DebugString(),
       "tight mode, 35 stages; peak 1138753536 bytes on rank 0 (source "
       "1073741824, target 1073741824, adopted 0; in safe mode 2181038080)\n"
-      "tight mode needs a budget of 67108864, or a limit of 1074139136\n");
+      "tight mode needs a budget of 67108864, or a limit of 1074139136; no "
+      "plan does with less than 67108864 or 1073741824\n");
 }
 
 TEST(StagePlanTest, WhatCannotBeIsRefusedWithNumbers) {

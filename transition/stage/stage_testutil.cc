@@ -80,6 +80,7 @@ Claims ClaimsWith(const StageCase& it, const std::vector<int64_t>& limits) {
   for (int64_t& bytes : claims.item_bytes) bytes *= it.scale;
   for (size_t rank = 0; rank < claims.ranks.size(); ++rank) {
     claims.ranks[rank].limit_bytes = limits[rank];
+    claims.ranks[rank].extent_bytes = it.memory[rank].extent_bytes;
   }
   return claims;
 }

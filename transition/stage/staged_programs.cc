@@ -10,6 +10,24 @@
 namespace dynatrain::transition {
 namespace {
 
+// The channel of each schedule of a stage. Those point to point have the same
+// in all stages, their place; a collective's is of its stage alone, so that its
+// lanes are free for others behind it.
+struct StageChannels {
+  StageChannels(absl::Span<const Schedule> schedules, int& next_collective) {
+    for (const Schedule& it : schedules) {
+      is_collective.push_back(!it.parcels.empty() &&
+                              it.parcels.front().stream != 0);
+      of_schedule.push_back(is_collective.back()
+                                ? next_collective++
+                                : static_cast<int>(of_schedule.size()));
+    }
+  }
+
+  std::vector<int> of_schedule;
+  std::vector<bool> is_collective;  // by schedule
+};
+
 // Programs count lanes and windows in each stage from the beginning. Over all
 // stages a channel keeps its lanes, and windows ascend.
 class RankEmitter {
@@ -26,38 +44,54 @@ class RankEmitter {
     operations().push_back(Allocate({piece}, bytes));
   }
 
-  void Append(std::vector<Operation> stage, int first_window) {
-    const std::map<int, int> channels = ChannelsOf(stage);
+  void Append(std::vector<Operation> stage, const StageChannels& channels,
+              int first_window) {
+    const std::map<int, int> schedules = SchedulesOf(stage);
+    const std::map<int, int> lanes = LanesOf(schedules, channels);
     for (Operation& it : stage) {
       if (it.kind == OperationKind::kAllocate && IsMade(it.pieces[0])) continue;
       if (it.kind == OperationKind::kGroupBegin) it.window += first_window;
       if (it.lane > 0) {
-        const auto channel = channels.find((it.lane - 1) / 2);
+        const auto lane = lanes.find((it.lane - 1) / 2);
         // Groups without messages, if all parcels are less than an element.
-        if (channel == channels.end()) continue;
-        it.lane = LaneOf(channel->second) + (it.lane - 1) % 2;
+        if (lane == lanes.end()) continue;
+        it.lane = lane->second + (it.lane - 1) % 2;
       }
+      if (IsMessage(it)) it.channel = channels.of_schedule[it.channel];
       operations().push_back(std::move(it));
     }
   }
 
  private:
-  // Lanes 1 + 2 k and 2 + 2 k are of one schedule: its channel by k.
-  static std::map<int, int> ChannelsOf(absl::Span<const Operation> stage) {
-    std::map<int, int> channels;
-    for (const Operation& it : stage) {
-      if (it.kind == OperationKind::kSend ||
-          it.kind == OperationKind::kReceive) {
-        channels[(it.lane - 1) / 2] = it.channel;
-      }
-    }
-    return channels;
+  static bool IsMessage(const Operation& it) {
+    return it.kind == OperationKind::kSend ||
+           it.kind == OperationKind::kReceive;
   }
 
-  // The first of the channel's two lanes.
-  int LaneOf(int channel) {
-    return lanes_.try_emplace(channel, 1 + 2 * static_cast<int>(lanes_.size()))
-        .first->second;
+  // Lanes 1 + 2 k and 2 + 2 k are of one schedule: its place by k.
+  static std::map<int, int> SchedulesOf(absl::Span<const Operation> stage) {
+    std::map<int, int> schedules;
+    for (const Operation& it : stage) {
+      if (IsMessage(it)) schedules[(it.lane - 1) / 2] = it.channel;
+    }
+    return schedules;
+  }
+
+  // The first of the two lanes by k. Collectives, which come last, take those
+  // that others don't have so far.
+  std::map<int, int> LanesOf(const std::map<int, int>& schedules,
+                             const StageChannels& channels) {
+    std::map<int, int> lanes;
+    int collectives = 0;
+    for (const auto& [k, schedule] : schedules) {
+      const int lasting = static_cast<int>(lasting_.size());
+      const int number =
+          channels.is_collective[schedule]
+              ? lasting + collectives++
+              : lasting_.try_emplace(schedule, lasting).first->second;
+      lanes[k] = 1 + 2 * number;
+    }
+    return lanes;
   }
 
   bool IsMade(const Piece& piece) const {
@@ -69,7 +103,7 @@ class RankEmitter {
   }
 
   Program program_;
-  std::map<int, int> lanes_;  // by channel
+  std::map<int, int> lasting_;  // pairs of lanes by channel, in all stages
   std::map<std::pair<int, int>, std::vector<vps::Box>> whole_;
 };
 
@@ -89,6 +123,10 @@ class StagesEmitter {
 
   std::vector<Program> Make(
       absl::Span<const std::vector<Schedule>> schedules) && {
+    for (const std::vector<Schedule>& it : schedules) {
+      next_collective_ =
+          std::max(next_collective_, static_cast<int>(it.size()));
+    }
     FreeAll(plan_.unused);
     for (size_t i = 0; i < plan_.stages.size(); ++i) {
       if (i > 0) JoinAll();
@@ -109,8 +147,10 @@ class StagesEmitter {
     ForEachStaging(stage, Reserve);
     std::vector<Program> programs =
         MakePrograms(stage.moves, schedules, plan_digest_);
+    const StageChannels channels(schedules, next_collective_);
     for (int rank = 0; rank < num_ranks(); ++rank) {
-      ranks_[rank].Append(std::move(programs[rank].operations), first_window_);
+      ranks_[rank].Append(std::move(programs[rank].operations), channels,
+                          first_window_);
     }
     int windows = 0;
     for (const Schedule& it : schedules) {
@@ -146,7 +186,8 @@ class StagesEmitter {
   const Fingerprint& plan_digest_;
   std::vector<RankEmitter> ranks_;
   int first_window_ = 0;
-  int buffer_ = 1;  // of staging; those before are streams'
+  int next_collective_ = 0;  // its channel, above all that last
+  int buffer_ = 1;           // of staging; those before are streams'
 };
 
 }  // namespace

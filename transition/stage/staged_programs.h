@@ -14,8 +14,9 @@
 
 namespace dynatrain::transition {
 
-// One program per rank. `schedules[i]` are those of stage i; the schedules of
-// one place in different stages have the same channel.
+// One program per rank. `schedules[i]` are those of stage i, collectives (their
+// parcels are of other streams than 0) last. The others have the channel of
+// their place in all stages, collectives each one of its own.
 // REQUIRES: as MakePrograms, for each stage; schedules.size() is the number of
 // stages.
 std::vector<Program> MakeStagedPrograms(

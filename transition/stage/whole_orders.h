@@ -18,21 +18,25 @@ struct WholeOrder {
   std::vector<int64_t> peak_bytes;  // by rank, staging included, task by task
 };
 
+// The least that was found, and what no order is below.
+struct LeastBytes {
+  int64_t found = 0;
+  int64_t bound = 0;
+};
+
 struct WholeOrders {
   std::vector<WholeOrder> orders;
-  int64_t least_budget_bytes = 0;  // beyond `larger_bytes`
-  int64_t least_limit_bytes = 0;
-  bool proved = false;  // no order needs less
+  LeastBytes budget;  // beyond `larger_bytes`
+  LeastBytes limit;
 
   // The one whose peaks are least above what is allowed.
   const WholeOrder& BestFor(absl::Span<const int64_t> allowed_bytes) const;
 };
 
-// All by rank: what there is before the first task, what packing takes at most,
-// the larger of source and target, and what is allowed.
+// All by rank: what staging takes, the larger of source and target, and what is
+// allowed.
 struct WholeRooms {
   std::vector<RankRoom> rooms;
-  std::vector<int64_t> slot_bytes;
   std::vector<int64_t> larger_bytes;
   std::vector<int64_t> allowed_bytes;
 };

@@ -70,6 +70,8 @@ TEST(WholePlanTest, TheSmallestBudgetDoes) {
     const absl::StatusOr<StagePlan> large =
         PlanStages(it.moves, it.memory, options);
     ASSERT_TRUE(large.ok()) << large.status();
+    ASSERT_LE(large->budget_bound_bytes, large->smallest_budget_bytes);
+    ASSERT_LE(large->limit_bound_bytes, large->smallest_limit_bytes);
     options.budget_bytes = large->smallest_budget_bytes;
     const absl::StatusOr<StagePlan> plan =
         PlanStages(it.moves, it.memory, options);
@@ -85,7 +87,7 @@ TEST(WholePlanTest, TheSmallestBudgetDoes) {
       ASSERT_FALSE(PlanStages(it.moves, it.memory, options).ok());
     }
     staged += plan->stages.size() > 1;
-    proved += plan->proved_smallest;
+    proved += plan->proved_smallest();
   }
   std::cout << staged << " in several stages, " << proved << " proved least\n";
   EXPECT_GT(staged, 10);
@@ -226,6 +228,8 @@ TEST(WholePlanTest, NoOrderOfMovesNeedsLess) {
       safe = std::max(safe, rank.safe_bytes);
     }
     ASSERT_EQ(plan->smallest_limit_bytes, least) << "case " << i;
+    ASSERT_EQ(plan->limit_bound_bytes, least) << "case " << i;
+    ASSERT_TRUE(plan->proved_smallest());
     ++compared;
     below_both += least < safe;
   }
@@ -260,7 +264,7 @@ TEST(WholePlanTest, WhatCannotBeIsRefusedWithTheLeastThatCan) {
   options.budget_bytes = 1024 * kMiB;
   const StagePlan plan = *PlanStages(moves, memory, options);
   EXPECT_EQ(plan.PeakBytes(), 3 * 1024 * kMiB);
-  EXPECT_TRUE(plan.proved_smallest);
+  EXPECT_TRUE(plan.proved_smallest());
   options.limit_bytes = 3 * 1024 * kMiB - 1;
   EXPECT_EQ(PlanStages(moves, memory, options).status().code(),
             absl::StatusCode::kResourceExhausted);

@@ -1,6 +1,7 @@
 #include "transition/stage/whole_tasks.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -72,9 +73,9 @@ class Builder {
     }
   }
 
-  WholeTasks Build() && {
+  WholeTasks Build(int64_t max_tasks) && {
     for (const Line& line : lines_.lines) AddLine(line);
-    NumberTasks();
+    NumberTasks(max_tasks);
     AddTargetBuffers();
     FillTasks();
     AddSourceBuffers();
@@ -135,7 +136,7 @@ class Builder {
   }
 
   // By place, so that each rank gives back and receives in proportion.
-  void NumberTasks() {
+  void NumberTasks(int64_t max_tasks) {
     std::vector<std::tuple<int64_t, TaskKey, Draft*>> sorted;
     for (auto& [key, draft] : drafts_) {
       if (std::get<0>(key) == TaskKind::kPart) whole_.indivisible = false;
@@ -144,8 +145,7 @@ class Builder {
     }
     std::sort(sorted.begin(), sorted.end());
     const int64_t num_drafts = static_cast<int64_t>(sorted.size());
-    const int64_t num_tasks = std::min<int64_t>(num_drafts, kMaxTasks);
-    if (num_tasks < num_drafts) whole_.indivisible = false;
+    const int64_t num_tasks = std::min(num_drafts, max_tasks);
     whole_.tasks.resize(num_tasks);
     whole_.problem.tasks.resize(num_tasks);
     for (int64_t i = 0; i < num_drafts; ++i) {
@@ -326,7 +326,12 @@ bool AnyWhole(const WorldMemory& memory) {
 
 WholeTasks MakeWholeTasks(const Moves& moves, const Lines& lines,
                           const WorldMemory& memory) {
-  return Builder(moves, lines, memory).Build();
+  WholeTasks whole =
+      Builder(moves, lines, memory).Build(std::numeric_limits<int64_t>::max());
+  if (whole.tasks.size() <= kMaxTasks) return whole;
+  WholeTasks joined = Builder(moves, lines, memory).Build(kMaxTasks);
+  joined.unjoined = std::move(whole.problem);
+  return joined;
 }
 
 PartTable TableOf(const Moves& moves, const WholeTasks& tasks,

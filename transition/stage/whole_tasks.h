@@ -7,15 +7,16 @@
 #define TRANSITION_STAGE_WHOLE_TASKS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "transition/schedule/moves.h"
 #include "transition/stage/lines.h"
+#include "transition/stage/order_problem.h"
 #include "transition/stage/part_bytes.h"
 #include "transition/stage/stage_contents.h"
 #include "transition/stage/stage_plan.h"
-#include "transition/stage/task_order.h"
 #include "transition/stage/world_memory.h"
 
 namespace dynatrain::transition {
@@ -34,8 +35,11 @@ struct WholeTasks {
   // tasks, with the allocations that none touches.
   std::vector<int64_t> zero_bytes;
   std::vector<RankPiece> unused;  // StagePlan
-  // No task could be cut: a best order of tasks is a best plan.
+  // No task could be cut (into other than smaller messages): a best order of
+  // tasks is a best plan.
   bool indivisible = true;
+  // The problem before neighbours were put together, where they were.
+  std::optional<OrderProblem> unjoined;
 };
 
 bool AnyWhole(const WorldMemory& memory);

@@ -27,6 +27,9 @@ struct RankMemory {
   // step boundary: staging lies in it before the allocator is asked. It is not
   // among source and target and not counted in any limit.
   int64_t dead_bytes = 0;
+  // Memory goes by whole pages of so many bytes (extents.h). 1: any bytes.
+  // Above 1, all pieces are kByExtents.
+  int64_t extent_bytes = 1;
 
   friend bool operator==(const RankMemory&, const RankMemory&) = default;
 };

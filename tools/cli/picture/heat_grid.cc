@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "transition/preview/timeline.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -15,7 +16,8 @@ using transition::Preview;
 void AddFlows(const Preview& preview, const std::vector<int>& group_of_rank,
               HeatGrid& grid) {
   grid.cells.resize(grid.groups.size() * grid.groups.size());
-  for (const Flow& flow : preview.traffic.flows()) {
+  const transition::Traffic sent = transition::SentTraffic(preview);
+  for (const Flow& flow : sent.flows()) {
     const int sender = group_of_rank[flow.sender];
     const int receiver = group_of_rank[flow.receiver];
     HeatCell& cell =

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/cli/picture/collective_strip.h"
 #include "tools/cli/picture/heat_grid.h"
 #include "tools/cli/picture/heat_map.h"
 #include "tools/cli/picture/palette.h"
@@ -91,26 +92,19 @@ class Drawing {
     return bottom;
   }
 
-  // On one scale. A transfer with collectives is shorter than what is drawn.
+  // On one scale.
   double DrawTimelines(double top) {
     const std::vector<LaneTimeline> timelines = TimelinesOf(preview_);
-    int64_t drawn_ns = 0;
-    for (const LaneTimeline& timeline : timelines) {
-      drawn_ns = std::max(drawn_ns, timeline.ns);
-    }
-    if (drawn_ns > preview_.transfer_ns) {
-      svg_.Text(kMargin, top,
-                absl::StrFormat("Below: each receiver sent its own bytes, %.4g "
-                                "ms. With collectives it takes %.4g ms.",
-                                drawn_ns / 1e6, preview_.transfer_ns / 1e6),
-                {.size = 11, .fill = kInk});
-      top += kGap;
+    const int64_t ns = preview_.transfer_ns;
+    if (!timelines.front().collectives.empty()) {
+      const Rect drawn = DrawCollectives(svg_, kMargin, top,
+                                         timelines.front().collectives, ns);
+      top += drawn.height + kGap;
     }
     for (const LaneTimeline& timeline : timelines) {
       if (timeline.transfers.empty()) continue;
       const Rect drawn =
-          DrawTimeline(svg_, kMargin, top, preview_, places_, timeline,
-                       std::max(drawn_ns, preview_.transfer_ns));
+          DrawTimeline(svg_, kMargin, top, preview_, places_, timeline, ns);
       top += drawn.height + kGap;
       width_ = std::max(width_, drawn.x + drawn.width + kGap);
     }

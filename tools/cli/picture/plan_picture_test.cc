@@ -30,12 +30,15 @@ TEST(PlanPicture, IsADocumentOfAnySize) {
   }
 }
 
-TEST(PlanPicture, SaysWhereItIsLongerThanThePlan) {
-  Preview preview = PreviewForTest(8, 2, 1, false);
-  EXPECT_THAT(PlanPicture("p", preview), Not(HasSubstr("With collectives")));
-  preview.transfer_ns /= 2;
-  EXPECT_THAT(PlanPicture("p", preview),
-              HasSubstr("With collectives it takes"));
+TEST(PlanPicture, ShowsAndNamesCollectives) {
+  EXPECT_THAT(PlanPicture("p", PreviewForTest(8, 2, 1, false)),
+              Not(HasSubstr("Collectives:")));
+  const Preview preview = FanOutForTest(8, 2);
+  const std::string picture = PlanPicture("p", preview);
+  EXPECT_THAT(picture, HasSubstr("Collectives: 1; what ranks pass on"));
+  EXPECT_THAT(picture, HasSubstr("broadcast 1 of"));
+  EXPECT_THAT(picture, HasSubstr(", passed on"));
+  EXPECT_THAT(picture, HasSubstr("black edge: passed on"));
 }
 
 }  // namespace

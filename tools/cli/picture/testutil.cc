@@ -40,4 +40,21 @@ transition::Preview PreviewForTest(int ranks, int per_node, int nics,
       cluster, options);
 }
 
+transition::Preview FanOutForTest(int ranks, int per_node) {
+  const vps::Manifest model =
+      *vps::Manifest::Create({TensorForTest("w", {16'000'000}, {})});
+  std::vector<uint64_t> after;
+  for (int rank = 0; rank < ranks; ++rank) after.push_back(10 * (rank + 1));
+  const ClusterModel cluster =
+      *ClusterModel::Create({.num_nodes = ranks / per_node,
+                             .ranks_per_node = per_node,
+                             .nics_per_node = 1,
+                             .inside_bytes_per_second = 10'000'000'000,
+                             .nic_bytes_per_second = 1'000'000'000});
+  return *transition::MakePreview(
+      *PlanInput::Create(WorldForTest("dp1", model, {after.front()}),
+                         WorldForTest(absl::StrCat("dp", ranks), model, after)),
+      cluster, {.collectives = transition::CollectiveOptions()});
+}
+
 }  // namespace dynatrain::cli

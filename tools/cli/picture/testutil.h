@@ -12,6 +12,10 @@ namespace dynatrain::cli {
 transition::Preview PreviewForTest(int ranks, int per_node, int nics,
                                    bool grouped);
 
+// A tensor of 64 MB that one rank has, and `ranks` are to have: with the
+// collective that wins. Ordered; a NIC for each node.
+transition::Preview FanOutForTest(int ranks, int per_node);
+
 }  // namespace dynatrain::cli
 
 #endif  // TOOLS_CLI_PICTURE_TESTUTIL_H_

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/cli/picture/collective_strip.h"
 #include "tools/cli/picture/palette.h"
 #include "tools/cli/picture/port_rows.h"
 #include "tools/cli/text_table.h"
@@ -18,13 +19,14 @@ namespace {
 
 using transition::Lane;
 using transition::LaneTimeline;
+using transition::LaneTransfer;
 using transition::Preview;
 using transition::TransferTime;
 
-constexpr double kWidth = 800;  // of the time axis
-constexpr double kTitle = 40;
 // The same in all charts, so that times stand below one another.
-constexpr double kLabelWidth = 96;
+constexpr double kWidth = kTimeWidth;
+constexpr double kLabelWidth = kTimeLabelWidth;
+constexpr double kTitle = 40;
 constexpr int kBins = 400;
 // Up to which transfers are drawn one by one.
 constexpr int kMostBarRows = 32;
@@ -91,7 +93,7 @@ class Chart {
     svg_.Text(left_, top_ + 12,
               absl::StrCat("When: ", what, ", ", TimeText(timeline_.ns), ", ",
                            Grouped(timeline_.transfers.size()), " parcels ",
-                           timeline_.grouped ? "in groups" : "in order"),
+                           HowText()),
               {.size = 12, .fill = kInk, .bold = true});
     const auto note = [&](double x, absl::string_view text) {
       svg_.Text(x, top_ + 29, text, {.size = 10, .fill = kFaintInk});
@@ -99,13 +101,33 @@ class Chart {
     const std::string halves =
         "upper half of a row: what it sends, lower: what it receives; red: "
         "the end; colour: ";
-    if (bars_) return note(left_, absl::StrCat(halves, "the other end's row"));
+    if (bars_) {
+      const bool passes =
+          std::any_of(timeline_.transfers.begin(), timeline_.transfers.end(),
+                      [](const LaneTransfer& it) { return it.passed_on; });
+      return note(left_, absl::StrCat(halves, "the other end's row",
+                                      passes ? "; black edge: passed on" : ""));
+    }
     note(left_, absl::StrCat(halves, "how busy, 0 to 100 %"));
     constexpr int kSteps = 24;
     for (int i = 0; i < kSteps; ++i) {
       svg_.Add({left_ + 520 + i * 4.0, top_ + 20, 4.5, 10},
                HeatColour(HeatOf(), i + 1, kSteps));
     }
+  }
+
+  // Collectives are windows, whatever the rest is.
+  std::string HowText() const {
+    const auto of_collectives = std::count_if(
+        timeline_.transfers.begin(), timeline_.transfers.end(),
+        [](const LaneTransfer& it) { return it.collective >= 0; });
+    const std::string rest = timeline_.grouped ? "in groups" : "in order";
+    if (of_collectives == 0) return rest;
+    const bool all =
+        of_collectives == static_cast<int64_t>(timeline_.transfers.size());
+    return all ? "in collectives"
+               : absl::StrCat(rest, ", ", Grouped(of_collectives),
+                              " of them in collectives");
   }
 
   double At(double ns) const { return x_ + ns / ns_ * kWidth; }
@@ -138,7 +160,7 @@ class Chart {
     std::map<std::tuple<int, int64_t, int64_t>, double> filled;
     const Direction other =
         direction == Direction::kOut ? Direction::kIn : Direction::kOut;
-    for (const TransferTime& it : timeline_.transfers) {
+    for (const LaneTransfer& it : timeline_.transfers) {
       const int row = rows_.RowOf(it.parcel, direction);
       const Rect half = Half(row, direction);
       const double share = std::min(
@@ -150,18 +172,32 @@ class Chart {
                            ? half.y + half.height - before - high
                            : half.y + before;
       before += high;
-      svg_.Open(absl::StrCat("rank ", it.parcel.sender, " to rank ",
-                             it.parcel.receiver, ": ",
-                             BytesText(it.parcel.bytes), " at offset ",
-                             BytesText(it.parcel.offset_bytes), ", ",
-                             TimeText(it.begin), " to ", TimeText(it.end)));
+      svg_.Open(absl::StrCat(
+          "rank ", it.parcel.sender, " to rank ", it.parcel.receiver, ": ",
+          BytesText(it.parcel.bytes), " at offset ",
+          BytesText(it.parcel.offset_bytes), ", ", TimeText(it.begin), " to ",
+          TimeText(it.end), Remark(it)));
       const double x = At(it.begin);
       const double wide = std::max(At(it.end) - x, 0.6);
       // Seen apart where there is room; without seams where there is none.
       svg_.Add({x, y, wide > 3 ? wide - 0.5 : wide + 0.3, high},
                PartColour(rows_.RowOf(it.parcel, other), rows_.size()));
+      if (it.passed_on) {
+        svg_.Add(
+            {x, direction == Direction::kOut ? half.y : half.y + high - 1.5,
+             wide, 1.5},
+            kInk);
+      }
       svg_.Close();
     }
+  }
+
+  // What a collective it is of, and whether it goes on from here.
+  std::string Remark(const LaneTransfer& it) const {
+    if (it.collective < 0) return "";
+    return absl::StrCat(", ", timeline_.collectives[it.collective].name,
+                        it.passed_on ? ", passed on" : "",
+                        it.relayed ? ", to be passed on" : "");
   }
 
   void DrawBins(Direction direction) {

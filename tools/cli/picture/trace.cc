@@ -11,14 +11,17 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/json/reader.h"
+#include "tools/cli/picture/collective_levels.h"
 #include "transition/preview/timeline.h"
 
 namespace dynatrain::cli {
 namespace {
 
 using transition::ClusterModel;
+using transition::CollectiveTime;
 using transition::Lane;
 using transition::LaneTimeline;
+using transition::LaneTransfer;
 using transition::Preview;
 using transition::TransferTime;
 
@@ -46,6 +49,7 @@ struct Track {
 struct Group {
   int64_t bytes = 0;
   int64_t num_parcels = 0;
+  int64_t passed_on = 0;  // of those
   std::set<int> peers;
 };
 
@@ -63,12 +67,10 @@ class Writer {
         Microseconds(preview_.transfer_ns), "\"},\n\"traceEvents\": [\n"));
     const std::vector<LaneTimeline> timelines = TimelinesOf(preview_);
     for (const LaneTimeline& timeline : timelines) NameTracks(timeline);
+    AddCollectives(timelines.front().collectives);
     for (const LaneTimeline& timeline : timelines) {
-      if (timeline.grouped) {
-        AddGroups(timeline);
-      } else {
-        AddTransfers(timeline);
-      }
+      AddGroups(timeline);
+      if (!timeline.grouped) AddTransfers(timeline);
     }
     write_("\n]}\n");
   }
@@ -123,18 +125,39 @@ class Writer {
     }
   }
 
+  // A process behind the nodes, with a thread for each of those at a time.
+  void AddCollectives(const std::vector<CollectiveTime>& collectives) {
+    const std::vector<int> levels = LevelsOf(collectives);
+    const int process = preview_.cluster.figures().num_nodes;
+    if (!collectives.empty()) {
+      Add(absl::StrCat(
+          "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": ", process,
+          ", \"tid\": 0, \"args\": {\"name\": "
+          "\"collectives\"}}"));
+    }
+    for (size_t i = 0; i < collectives.size(); ++i) {
+      const CollectiveTime& it = collectives[i];
+      AddComplete({.node = process, .thread = levels[i]}, it.name, it.begin,
+                  it.end, absl::StrCat("\"collective\": ", i + 1),
+                  "collective");
+    }
+  }
+
   void AddComplete(const Track& track, const std::string& name, int64_t begin,
-                   int64_t end, const std::string& arguments) {
+                   int64_t end, const std::string& arguments,
+                   absl::string_view category = "transfer") {
     Add(absl::StrCat("{\"ph\": \"X\", \"name\": ", Quoted(name),
-                     ", \"cat\": \"transfer\", \"pid\": ", track.node,
+                     ", \"cat\": \"", category, "\", \"pid\": ", track.node,
                      ", \"tid\": ", track.thread,
                      ", \"ts\": ", Microseconds(begin),
                      ", \"dur\": ", Microseconds(end - begin), ", \"args\": {",
                      arguments, "}}"));
   }
 
+  // Those that go one after the other at each port.
   void AddTransfers(const LaneTimeline& timeline) {
-    for (const TransferTime& it : timeline.transfers) {
+    for (const LaneTransfer& it : timeline.transfers) {
+      if (it.collective >= 0) continue;
       const std::string arguments =
           absl::StrCat("\"sender\": ", it.parcel.sender,
                        ", \"receiver\": ", it.parcel.receiver,
@@ -150,31 +173,43 @@ class Writer {
   }
 
   // Parcels of a port that begin together are one event: those of a thread must
-  // not overlap.
+  // not overlap. Windows of collectives are groups whatever the rest is.
   void AddGroups(const LaneTimeline& timeline) {
-    std::map<std::tuple<Track, int64_t, int64_t>, Group> groups;
-    for (const TransferTime& it : timeline.transfers) {
+    std::map<std::tuple<Track, int64_t, int64_t, int>, Group> groups;
+    for (const LaneTransfer& it : timeline.transfers) {
+      if (it.collective < 0 && !timeline.grouped) continue;
       for (bool out : {true, false}) {
         const int rank = out ? it.parcel.sender : it.parcel.receiver;
-        Group& group =
-            groups[{TrackOf(timeline.lane, rank, out), it.begin, it.end}];
+        Group& group = groups[{TrackOf(timeline.lane, rank, out), it.begin,
+                               it.end, it.collective}];
+        group.passed_on += it.passed_on;
         group.bytes += it.parcel.bytes;
         ++group.num_parcels;
         group.peers.insert(out ? it.parcel.receiver : it.parcel.sender);
       }
     }
     for (const auto& [key, group] : groups) {
-      const auto& [track, begin, end] = key;
+      const auto& [track, begin, end, collective] = key;
       std::vector<int> peers(group.peers.begin(), group.peers.end());
       if (peers.size() > kMostPeers) peers.resize(kMostPeers);
+      const std::string parcels = absl::StrCat(
+          group.num_parcels, group.num_parcels == 1 ? " parcel" : " parcels");
+      std::string arguments = absl::StrCat(
+          "\"parcels\": ", group.num_parcels, ", \"bytes\": ", group.bytes,
+          ", \"num_peers\": ", group.peers.size(), ", \"peers\": [",
+          absl::StrJoin(peers, ", "), "]");
+      if (collective < 0) {
+        AddComplete(track, absl::StrCat("group of ", parcels), begin, end,
+                    arguments);
+        continue;
+      }
+      absl::StrAppend(&arguments, ", \"collective\": ", collective + 1,
+                      ", \"passed_on\": ", group.passed_on);
       AddComplete(
           track,
-          absl::StrCat("group of ", group.num_parcels,
-                       group.num_parcels == 1 ? " parcel" : " parcels"),
-          begin, end,
-          absl::StrCat("\"parcels\": ", group.num_parcels, ", \"bytes\": ",
-                       group.bytes, ", \"num_peers\": ", group.peers.size(),
-                       ", \"peers\": [", absl::StrJoin(peers, ", "), "]"));
+          absl::StrCat(timeline.collectives[collective].name, ", ", parcels,
+                       group.passed_on > 0 ? " passed on" : ""),
+          begin, end, arguments, "collective");
     }
   }
 

@@ -83,6 +83,39 @@ TEST(Trace, IsOneObjectOfEvents) {
   }
 }
 
+// Each collective is an event that its windows, at all ports, lie within and
+// name.
+TEST(Trace, NamesCollectivesAndWhatIsPassedOn) {
+  const Preview preview = FanOutForTest(6, 2);
+  ASSERT_TRUE(preview.transfer.has_value());
+  const json trace = json::parse(TraceText(preview));
+  int collectives = 0, windows = 0;
+  int64_t passed_on = 0;
+  double begin = 0, end = 0;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] == "M") continue;
+    ASSERT_EQ(event["cat"], "collective");
+    ASSERT_EQ(event["args"]["collective"], 1);
+    EXPECT_EQ(event["name"].get<std::string>().find("broadcast 1 of 320 MB"),
+              0);
+    const double from = event["ts"], to = from + event["dur"].get<double>();
+    if (event["pid"] == 3) {
+      ++collectives;
+      begin = from;
+      end = to;
+      continue;
+    }
+    ++windows;
+    passed_on += event["args"]["passed_on"].get<int64_t>();
+    EXPECT_GE(from, begin);
+    EXPECT_LE(to, end + 1e-3);
+  }
+  EXPECT_EQ(collectives, 1);
+  EXPECT_GT(windows, 10);
+  EXPECT_GT(passed_on, 10);
+  EXPECT_NEAR(end * 1e3, preview.transfer_ns, 1);
+}
+
 TEST(Trace, OfASmallPlanReadsLikeThis) {
   const Preview preview = PreviewForTest(2, 2, 1, false);
   EXPECT_EQ(TraceText(preview), R"({"displayTimeUnit": "ms",

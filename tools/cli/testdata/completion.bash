@@ -42,10 +42,12 @@ _dynatrain() {
         --memory) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
         --free-by) COMPREPLY=($(compgen -W "extents tensors buffers" -- "$word")); return ;;
+        --extent) COMPREPLY=(); return ;;
+        --dead) COMPREPLY=(); return ;;
         -o|--output) COMPREPLY=($(compgen -W "table json svg" -- "$word")); return ;;
         --trace) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
       esac
-      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --relabel --mode --memory --budget --free-by --output --trace --check --help" -- "$word"))
+      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --relabel --mode --memory --budget --free-by --extent --dead --output --trace --check --help" -- "$word"))
       fi ;;
     simulate)
       case "$before" in
