@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "tools/simulate/job_cache.h"
+#include "tools/simulate/placed_plan.h"
 #include "tools/simulate/strategy.h"
 #include "tools/simulate/switch_case.h"
 
@@ -17,6 +18,19 @@ absl::StatusOr<std::vector<StrategyTime>> Compare(
   JobCache jobs(model, cluster);
   std::vector<StrategyTime> times;
   for (const std::unique_ptr<Strategy>& strategy : AllStrategies()) {
+    // Behind ours.
+    if (times.size() == 1) {
+      ASSIGN_OR_RETURN(const RunningJob source,
+                       jobs.Get(from.shape, /*sharded=*/true, from.nodes));
+      ASSIGN_OR_RETURN(const RunningJob target,
+                       jobs.Get(to.shape, /*sharded=*/true, to.nodes));
+      ASSIGN_OR_RETURN(SwitchTime time,
+                       TimeOfPlacedPlan(source, target, cluster, figures));
+      times.push_back({"dynatrain-placed",
+                       "this repository, transition/plan/relabel.h and "
+                       "transition/schedule/transfer_plan.h",
+                       std::move(time)});
+    }
     const bool sharded = !strategy->replicates_optimizer();
     ASSIGN_OR_RETURN(RunningJob source,
                      jobs.Get(from.shape, sharded, from.nodes));

@@ -24,7 +24,8 @@ struct StrategyTime {
   SwitchTime time;
 };
 
-// In the order of AllStrategies. Returns kInvalidArgument if a layout is not
+// In the order of AllStrategies, with "dynatrain-placed" (placed_plan.h) behind
+// the first. Returns kInvalidArgument if a layout is not
 // possible.
 absl::StatusOr<std::vector<StrategyTime>> Compare(
     const JobModel& model, const Placed& from, const Placed& to,
