@@ -69,6 +69,11 @@ def transformer_config(c: Configuration) -> Any:
     local = {  # kernels that a CPU lacks
         "use_cpu_initialization": True, "masked_softmax_fusion": False, "bias_dropout_fusion": False, "bias_activation_fusion": False,
         "gradient_accumulation_fusion": False, "persist_layer_norm": False, "apply_rope_fusion": False}
+    if m.experts and c.grouped:
+        numbers["moe_grouped_gemm"] = True
+    if m.mamba:
+        numbers |= {"mamba_num_heads": m.mamba_heads, "mamba_head_dim": m.mamba_head_dim, "mamba_num_groups": m.mamba_groups,
+                    "mamba_state_dim": m.mamba_state, "is_hybrid_model": True}
     kind = MLATransformerConfig if m.latent else TransformerConfig
     return kind(**numbers, **parallel, **local, params_dtype=dtype, pipeline_dtype=dtype, bf16=c.bf16)
 
@@ -77,18 +82,30 @@ def build_model(c: Configuration, config: Any, chunk: int) -> Any:
     from megatron.core import parallel_state
     from megatron.core.models.gpt import gpt_layer_specs as specs
     from megatron.core.models.gpt.gpt_model import GPTModel
-    stage = chunk if chunk_count(c) else None
-    block = specs.get_gpt_decoder_block_spec(config, use_transformer_engine=False, normalization=config.normalization, vp_stage=stage)
+    if c.model.mamba:
+        return build_mamba(c, config)
+    stage, engine = chunk if chunk_count(c) else None, c.spec == "te"
+    block = specs.get_gpt_decoder_block_spec(config, use_transformer_engine=engine, normalization=config.normalization, vp_stage=stage)
     mtp = None
     if c.model.mtp_layers:
-        like = block if block.layer_specs else specs.get_gpt_decoder_layer_specs(config, False, config.normalization)[-1]
-        mtp = specs.get_gpt_mtp_block_spec(config, like, use_transformer_engine=False, vp_stage=stage)
+        like = block if block.layer_specs else specs.get_gpt_decoder_layer_specs(config, engine, config.normalization)[-1]
+        mtp = specs.get_gpt_mtp_block_spec(config, like, use_transformer_engine=engine, vp_stage=stage)
     return GPTModel(
         config, block, vocab_size=c.padded_vocab(), max_sequence_length=c.model.positions or SEQUENCE_LENGTH, mtp_block_spec=mtp,
         pre_process=parallel_state.is_pipeline_first_stage(ignore_virtual=False, vp_stage=stage),
         post_process=parallel_state.is_pipeline_last_stage(ignore_virtual=False, vp_stage=stage),
         position_embedding_type="learned_absolute" if c.model.positions else "rope",
         share_embeddings_and_output_weights=c.model.tied, vp_stage=stage)
+
+
+def build_mamba(c: Configuration, config: Any) -> Any:
+    from megatron.core import parallel_state
+    from megatron.core.models.mamba.mamba_layer_specs import mamba_stack_spec
+    from megatron.core.models.mamba.mamba_model import MambaModel
+    return MambaModel(
+        config, mamba_stack_spec, vocab_size=c.padded_vocab(), max_sequence_length=SEQUENCE_LENGTH, hybrid_override_pattern=c.model.mamba,
+        pre_process=parallel_state.is_pipeline_first_stage(), post_process=parallel_state.is_pipeline_last_stage(),
+        share_embeddings_and_output_weights=c.model.tied)
 
 
 def build(c: Configuration) -> Job:
@@ -108,6 +125,8 @@ def build(c: Configuration) -> Job:
               for chunk, model in enumerate(wrapped)]
     optimizer = get_megatron_optimizer(
         OptimizerConfig(optimizer="adam", lr=1e-3, use_distributed_optimizer=c.distributed_optimizer, bf16=c.bf16,
-                        params_dtype=config.params_dtype, overlap_param_gather_with_optimizer_step=c.overlap_step),
+                        params_dtype=config.params_dtype, overlap_param_gather_with_optimizer_step=c.overlap_step,
+                        use_precision_aware_optimizer=c.precision_aware, exp_avg_dtype=getattr(torch, c.moments),
+                        exp_avg_sq_dtype=getattr(torch, c.moments)),
         chunks, use_gloo_process_groups=False)
     return Job(models, chunks, list(getattr(optimizer, "chained_optimizers", [optimizer])))

@@ -46,6 +46,11 @@ class Model:
     q_rank: int = 24  # 0: queries are not compressed
     kv_rank: int = 20
     mtp_layers: int = 0
+    mamba: str = ""  # a hybrid's layers: M a Mamba block, * attention, - dense, E experts
+    mamba_heads: int = 8
+    mamba_head_dim: int = 6
+    mamba_groups: int = 4
+    mamba_state: int = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,12 +77,26 @@ class Configuration:
     pad_for_busbw: bool = False
     overlap_step: bool = False
     bf16: bool = False
+    spec: str = "local"  # or te
+    grouped: bool = False
+    precision_aware: bool = False
+    moments: str = "float32"  # other dtypes need precision_aware
     model: Model = Model()
+
+    @property
+    def needs_fakes(self) -> bool:
+        """Whether it is built of what stands in for packages that need CUDA (fakes/README.md)."""
+        return self.spec == "te" or self.precision_aware
 
     @property
     def states(self) -> list[str]:
         """The states of a parameter. In float32 the parameter itself is what the optimizer updates: there is no second copy."""
         return ["param", *(["main"] if self.bf16 else []), "exp_avg", "exp_avg_sq", "grad"]
+
+    def dtype_of(self, state: str) -> str:
+        if state == "param":
+            return "bfloat16" if self.bf16 else "float32"
+        return self.moments if state.startswith("exp_avg") else "float32"
 
     def padded_vocab(self) -> int:
         """Megatron-LM's vocab_size_with_padding (training/tokenizer): Megatron-Core is handed the padded number."""
@@ -148,6 +167,10 @@ HELP = {
     "overlap_grad_reduce": "needed for more than one bucket", "bucket_size": "elements; 0: Megatron's own, which is above all tiny models",
     "pad_for_busbw": "buckets are padded to 65536 elements",
     "overlap_step": "the gather of parameters overlaps the optimizer's step", "bf16": "with float32 masters",
+    "spec": "local, or te: Transformer Engine's modules, by stand-ins (fakes/README.md)",
+    "grouped": "experts of a rank in one module (moe_grouped_gemm); needs the spec te",
+    "precision_aware": "moments in other dtypes; needs a stand-in for Transformer Engine's FusedAdam", "moments": "dtype of both",
+    "mamba": "pattern of a hybrid's layers, such as 'M-*E'; needs the spec te",
     "groups": "key-value heads", "head_dim": "0: hidden / heads",
     "vocab_multiple": "the vocabulary is padded to a multiple of this times tp",
     "positions": "rows of a learned position embedding; 0: rotary", "norm": "rms or layer", "gated": "fc1 is gate and up (SwiGLU)",

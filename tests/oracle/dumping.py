@@ -23,6 +23,13 @@ from configuration import Configuration
 
 Json = dict[str, Any]
 
+# Norms that Transformer Engine fuses into the linear layer behind them, and what they are called where they aren't.
+FUSED_NORMS = {
+    ".self_attention.linear_qkv.layer_norm_": ".input_layernorm.", ".mlp.linear_fc1.layer_norm_": ".pre_mlp_layernorm.",
+    ".self_attention.linear_q_up_proj.layer_norm_": ".self_attention.q_layernorm.",
+    ".self_attention.linear_kv_up_proj.layer_norm_": ".self_attention.kv_layernorm.", ".mixer.in_proj.layer_norm_": ".norm."}
+BLOCKS = (".z", ".x", ".B", ".C", ".dt")  # of rows of a Mamba block's tensors
+
 
 @dataclasses.dataclass
 class Piece:
@@ -50,6 +57,7 @@ class Shard:
     begin: int
     end: int
     in_buffer: bool  # a part of the flat buffer, by its range; else the whole parameter
+    stepped: torch.Tensor  # what the optimizer is given, and has the gradient
     states: dict[str, torch.Tensor]
 
 
@@ -65,8 +73,34 @@ def canonical(key: str, prepended: tuple[int, ...]) -> str:
         key = key.replace(".experts.experts.", f".experts.{prepended[0]}.")
     elif prepended:
         raise ValueError(f"{key}: unexpected prepended axes {prepended}")
-    key = key.replace(".self_attention.linear_qkv.layer_norm_", ".input_layernorm.")
-    return key.replace(".mlp.linear_fc1.layer_norm_", ".pre_mlp_layernorm.")
+    for fused, norm in FUSED_NORMS.items():
+        key = key.replace(fused, norm)
+    return key
+
+
+def assemble(h: Held, parts: list[tuple[str, Piece, tuple[int, ...]]]) -> None:
+    """Gives a parameter its pieces: `parts` are the names, pieces and whole shapes of its ShardedTensors.
+
+    A Mamba block's matrices and convolution are ShardedTensors of their own for each block of rows (name.z, name.x, ...). The whole
+    tensor is the blocks one below another, in the order in which they lie in memory.
+    """
+    parts.sort(key=lambda part: part[1].region.offset)
+    blocks: dict[str, tuple[int, tuple[int, ...]]] = {}  # by name: the row at which it begins, and its shape
+    for name, _, shape in parts:
+        if name not in blocks:
+            blocks[name] = (sum(known[0] for _, known in blocks.values()), shape)
+        if blocks[name][1] != shape:
+            raise ValueError(f"{h.live_name}: two shapes, {blocks[name][1]} and {shape}")
+    names = {name.rpartition(".")[0] if name.endswith(BLOCKS) else name for name in blocks}
+    if len(names) != 1 or (len(blocks) > 1 and len({shape[1:] for _, shape in blocks.values()}) > 1):
+        raise ValueError(f"{h.live_name}: several names or shapes: {blocks}")
+    (h.name,) = names
+    h.shape = (sum(shape[0] for _, shape in blocks.values()), *next(iter(blocks.values()))[1][1:]) if len(blocks) > 1 else parts[0][2]
+    for name, piece, _ in parts:
+        origin = piece.region.origin
+        if len(blocks) > 1:
+            origin = (origin[0] + blocks[name][0], *origin[1:])
+        h.pieces.append(Piece(dataclasses.replace(piece.region, origin=origin), piece.view))
 
 
 def sharded_tensors(model: Any) -> Iterator[Any]:
@@ -84,21 +118,20 @@ def held_by(chunk: int, model: Any) -> list[Held]:
     persistent = model.state_dict()
     live |= {name: buffer for name, buffer in model.named_buffers() if name in persistent}
     held = {name: Held("", f"{chunk}/{name}", tensor, (), []) for name, tensor in live.items()}
+    parts: dict[str, list[tuple[str, Piece, tuple[int, ...]]]] = {name: [] for name in held}
     for sharded in sharded_tensors(model):
         if sharded.key.endswith("_extra_state"):
             continue
-        owner = next((h for h in held.values() if _offset_in(h.tensor, sharded.data) is not None), None)
+        owner = next((name for name, h in held.items() if _offset_in(h.tensor, sharded.data) is not None), None)
         if owner is None:
             raise ValueError(f"{sharded.key}: its data is not in the memory of any parameter")
         axes = sharded.prepend_axis_num
         name, shape = canonical(sharded.key, tuple(sharded.global_offset[:axes])), tuple(sharded.global_shape[axes:])
-        if owner.pieces and (owner.name, owner.shape) != (name, shape):
-            raise ValueError(f"{owner.live_name}: two names or shapes, {owner.name} {owner.shape} and {name} {shape}")
-        owner.name, owner.shape = name, shape
-        owner.pieces.append(Piece(
-            Region(tuple(sharded.global_offset[axes:]), tuple(sharded.local_shape), _offset_in(owner.tensor, sharded.data) or 0,
-                   tuple(sharded.data.stride())), sharded.data))
-    for h in held.values():
+        offset = _offset_in(held[owner].tensor, sharded.data) or 0
+        region = Region(tuple(sharded.global_offset[axes:]), tuple(sharded.local_shape), offset, tuple(sharded.data.stride()))
+        parts[owner].append((name, Piece(region, sharded.data), shape))
+    for name, h in held.items():
+        assemble(h, parts[name])
         if sum(piece.view.numel() for piece in h.pieces) != h.tensor.numel():
             raise ValueError(f"{h.live_name}: {h.tensor.numel()} elements, but its sharded tensors have "
                              f"{[tuple(piece.view.shape) for piece in h.pieces]}")
@@ -117,22 +150,25 @@ def shards_of(job: Job) -> dict[torch.Tensor, Shard]:
     for optimizer in job.optimizers:
         if optimizer.optimizer is None:  # a stub: this rank has no parameter of the kind
             continue
-        optimizer.init_state_fn(optimizer.optimizer)
+        optimizer.init_state_fn(optimizer.optimizer, optimizer.config)
         ranges = {p: r["param"] for buffer in getattr(optimizer, "gbuf_ranges", []) for dtype in buffer.values() for bucket in dtype
                   for p, r in bucket["param_map"].items()}
         for parameter, main in parameters_and_mains(optimizer):
             begin, end = (ranges[parameter].start, ranges[parameter].end) if ranges else (0, parameter.numel())
-            moments = {k: v for k, v in optimizer.optimizer.state[main].items() if k != "step"}
+            states = {k: v for k, v in optimizer.optimizer.state[main].items() if k != "step"}
+            # A precision-aware optimizer steps the parameter's own shard and keeps the masters itself.
+            states["main"] = states.pop("master_param", main)
             if parameter in shards:
                 raise ValueError("a parameter has two shards in one rank")
-            shards[parameter] = Shard(begin, end, bool(ranges), {"main": main, **moments})
+            shards[parameter] = Shard(begin, end, bool(ranges), main, states)
     return shards
 
 
 def parameters_and_mains(optimizer: Any) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Each parameter, and what the optimizer updates in its stead: a float32 copy, a view of its shard, or the parameter itself."""
     if hasattr(optimizer, "gbuf_ranges"):
-        groups = [(optimizer.model_float16_groups, optimizer.shard_fp32_from_float16_groups),
+        aware = optimizer.config.use_precision_aware_optimizer
+        groups = [(optimizer.model_float16_groups, optimizer.shard_float16_groups if aware else optimizer.shard_fp32_from_float16_groups),
                   (optimizer.model_fp32_groups, optimizer.shard_fp32_groups)]
     elif hasattr(optimizer, "float16_groups"):
         groups = [(optimizer.float16_groups, optimizer.fp32_from_float16_groups),
@@ -175,7 +211,7 @@ class Memory:
 
 def memory_of(c: Configuration, job: Job, held: list[Held], shards: dict[torch.Tensor, Shard]) -> Memory:
     """Fills everything and reads it back. For a moment the parameters hold its hashes, until Megatron has carried them to its shard."""
-    memory, digits = Memory(), 3 if c.bf16 else 1
+    memory, digits = Memory(), 3 if c.bf16 or c.moments != "float32" else 1
     for digit in range(digits):
         shift = digit * (hashing.BITS // digits)
         for state in [*c.states[:0:-1], "param"]:
@@ -188,6 +224,9 @@ def memory_of(c: Configuration, job: Job, held: list[Held], shards: dict[torch.T
             for optimizer in job.optimizers:
                 if optimizer.optimizer is not None:
                     optimizer.reload_model_params()
+            if c.precision_aware:  # there is nothing to reload: what is stepped is the parameter's memory
+                for shard in shards.values():
+                    shard.states["main"].copy_(shard.stepped.detach())
             if state != "main":
                 for shard in shards.values():
                     shard.states[state].copy_(shard.states["main"].detach())
@@ -207,7 +246,9 @@ def carry_gradients(job: Job, shards: dict[torch.Tensor, Shard]) -> None:
         if hasattr(optimizer, "gbuf_ranges") and optimizer.optimizer is not None:
             optimizer._copy_model_grads_to_main_grads()
     for parameter, shard in shards.items():
-        taken = shard.states["main"].grad if shard.in_buffer else parameter.main_grad  # type: ignore[attr-defined]
+        taken = parameter.main_grad  # type: ignore[attr-defined]
+        if shard.in_buffer:
+            taken = getattr(shard.stepped, "decoupled_grad", shard.stepped.grad)
         assert taken is not None
         shard.states["grad"] = taken.detach().clone()
 

@@ -46,9 +46,9 @@ def layout_file(c: Configuration) -> str:
         "optimizer_instances": c.optimizer_instances if c.optimizer_instances != 1 else None,
         "overlap_grad_reduce": c.overlap_grad_reduce, "bucket_size": c.bucket_size, "pad_buckets_for_high_nccl_busbw": c.pad_for_busbw,
         "overlap_param_gather_with_optimizer_step": c.overlap_step,
-        "spec": "local", "make_vocab_size_divisible_by": c.model.vocab_multiple}
-    dtype = "bfloat16" if c.bf16 else "float32"
-    states = [f"{state}:{dtype if state == 'param' else 'float32'}" for state in c.states]
+        "spec": "transformer_engine" if c.spec == "te" else "local", "moe_grouped_gemm": c.grouped,
+        "precision_aware_optimizer": c.precision_aware, "make_vocab_size_divisible_by": c.model.vocab_multiple}
+    states = [f"{state}:{c.dtype_of(state)}" for state in c.states]
     text = {
         "model": model(c.model), "framework": "megatron", "version": VERSION, "world": c.world, "parallelism": parallelism,
         "megatron": {key: value for key, value in options.items() if value or (value is False and key == "distributed_optimizer")},
@@ -65,9 +65,14 @@ def model(m: Model) -> Json:
     if m.experts:
         numbers["experts"] = {"count": m.experts, "ffn": m.expert_ffn, "shared_ffn": m.shared_ffn, "shared_gate": m.shared_gate,
                               "correction": m.expert_bias, "first_dense": m.first_dense}
+    if m.mamba:
+        numbers["mamba"] = {"pattern": m.mamba, "heads": m.mamba_heads, "head_dim": m.mamba_head_dim, "groups": m.mamba_groups,
+                            "state": m.mamba_state}
     if m.latent:
         # It has dims of its own.
         numbers["latent"] = {"q_rank": m.q_rank, "kv_rank": m.kv_rank, "nope_dim": NOPE_DIM, "rope_dim": ROPE_DIM, "v_dim": V_DIM}
+    elif m.mamba and "*" not in m.mamba:
+        del numbers["heads"]  # no layer has attention
     else:
         numbers |= {"query_groups": m.groups, "head_dim": m.head_dim}
     return numbers

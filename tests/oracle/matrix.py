@@ -175,6 +175,10 @@ def read(name: str = "matrix.txt") -> dict[str, Configuration]:
     return cases
 
 
+def all_cases() -> dict[str, Configuration]:
+    return {**read(), **read("fakes.txt"), **read("refused.txt")}
+
+
 def plain_name(case: str) -> str:
     return case.split(" ", 1)[0]
 

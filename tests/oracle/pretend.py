@@ -63,11 +63,12 @@ def cuda() -> None:
         setattr(owner, "type", type_)  # noqa: B010 (its declared type is overloaded)
 
 
-def transformer_engine() -> None:
+def transformer_engine(stands_in: bool = False) -> None:
     """Lets Megatron's local layers, which cut and name parameters by themselves, do where it would ask for Transformer Engine's.
 
     torch's norms pass with sequence parallel (experts under tensor parallel need it); the attention kernel, which has no parameters,
     passes with context parallel and with latent attention, which says other head sizes; a fused matrix product is dropped.
+    `stands_in`: there is a stand-in for it, so that Megatron may say that it has it.
     """
     from megatron.core.tensor_parallel import random
     from megatron.core.transformer import multi_latent_attention, torch_norm
@@ -97,4 +98,5 @@ def transformer_engine() -> None:
         finally:
             config.context_parallel_size = parallel
     DotProductAttention.__init__ = attention
-    multi_latent_attention.HAVE_TE = False  # it says yes if the stubs for it can be imported
+    if not stands_in:
+        multi_latent_attention.HAVE_TE = False  # it says yes if the stubs for it can be imported

@@ -74,16 +74,15 @@ def interpreter() -> pathlib.Path:
     return path
 
 
-class Worlds:
-    """A running zygote."""
+class Zygote:
+    """A running zygote.py."""
 
-    def __init__(self, folder: pathlib.Path, kept: pathlib.Path | None = None) -> None:
-        """With `kept`, jobs are written down there, and one that is there isn't built again."""
+    def __init__(self, folder: pathlib.Path, *options: str) -> None:
+        folder.mkdir()
         self._folder = folder
-        self._kept = kept
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
         self._log = (folder / "zygote.log").open("w")
-        command = [str(interpreter()), "-W", "ignore", str(HERE / "zygote.py")]
+        command = [str(interpreter()), "-W", "ignore", str(HERE / "zygote.py"), *options]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
                                          env=environment, bufsize=1)
         self._count = 0
@@ -97,6 +96,43 @@ class Worlds:
             raise OracleError(f"the zygote ended: {log[-3000:]}")
         answer: Json = json.loads(line)
         return answer
+
+    def build(self, configuration: Configuration) -> tuple[Json, pathlib.Path]:
+        """What became of a world, and the folder in which its ranks have written what they hold."""
+        assert self._process.stdin is not None
+        folder = self._folder / str(self._count)
+        self._count += 1
+        self._process.stdin.write(json.dumps({"configuration": configuration.to_json(), "folder": str(folder)}) + "\n")
+        return self._answer(), folder
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+
+class Worlds:
+    """Zygotes, each started when it is first needed: one as it is, one with stand-ins for packages that need CUDA."""
+
+    def __init__(self, folder: pathlib.Path, kept: pathlib.Path | None = None) -> None:
+        """With `kept`, jobs are written down there, and one that is there isn't built again."""
+        self._folder = folder
+        self._kept = kept
+        self._zygotes: dict[bool, Zygote] = {}
+
+    def _zygote(self, fakes: bool = False) -> Zygote:
+        if fakes not in self._zygotes:
+            self._zygotes[fakes] = Zygote(self._folder / ("fakes" if fakes else "plain"), *(["--fakes"] if fakes else []))
+        return self._zygotes[fakes]
+
+    @property
+    def versions(self) -> Json:
+        return (next(iter(self._zygotes.values())) if self._zygotes else self._zygote()).versions
 
     def run(self, configuration: Configuration) -> Truth | Refused:
         """Builds the job for real, with one process for each rank."""
@@ -116,11 +152,7 @@ class Worlds:
         return answer
 
     def _build(self, configuration: Configuration) -> Truth | Refused:
-        assert self._process.stdin is not None
-        folder = self._folder / str(self._count)
-        self._count += 1
-        self._process.stdin.write(json.dumps({"configuration": configuration.to_json(), "folder": str(folder)}) + "\n")
-        answer = self._answer()
+        answer, folder = self._zygote(configuration.needs_fakes).build(configuration)
         if answer["outcome"] == "refused" and answer["in_megatron"]:
             return Refused(answer["rank"], answer["reason"])
         if answer["outcome"] != "built":
@@ -131,14 +163,8 @@ class Worlds:
         return Truth(listing, values)
 
     def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
+        for zygote in self._zygotes.values():
+            zygote.close()
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 PyTorch and Megatron are imported once; each rank is a process forked from here, real and fresh, that dies with its world. So a world of
 sixteen costs a second, not sixteen imports, and nothing of one world can leak into the next.
     {"configuration": "<JSON>", "folder": "/tmp/..."}  ->  {"outcome": "built"} | {"outcome": "refused", "rank": 3, "reason": "..."}
+
+With --fakes, packages that need CUDA are stood in for (fakes/README.md).
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ LIMIT_S = 120.0
 GRACE_S = 3.0  # after the first rank has failed, the others wait for it in vain
 REFUSED = 3
 HERE = pathlib.Path(__file__).resolve().parent
+FAKES = HERE / "fakes"
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
@@ -63,7 +66,8 @@ def _in_megatron(error: BaseException) -> bool:
     frames = traceback.extract_tb(error.__traceback__)
     # __torch_function__ only hands on what Megatron asks of PyTorch.
     ours = [HERE in pathlib.Path(frame.filename).parents and frame.name != "__torch_function__" for frame in frames]
-    megatron = ["/megatron/core/" in frame.filename for frame in frames]
+    # What stands in for a package refuses as it does.
+    megatron = ["/megatron/core/" in frame.filename or FAKES in pathlib.Path(frame.filename).parents for frame in frames]
     sides = [is_megatron for is_megatron, is_ours in zip(megatron, ours, strict=True) if is_megatron or is_ours]
     return bool(sides) and sides[-1]
 
@@ -128,11 +132,16 @@ def first_cause(reasons: dict[int, str]) -> int:
 def main() -> None:
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    fakes = "--fakes" in sys.argv[1:]
+    if fakes:
+        sys.path.insert(0, str(FAKES))
     pretend.cuda()
     import megatron.core.distributed
     import megatron.core.models.gpt.gpt_model
     import megatron.core.optimizer
-    pretend.transformer_engine()
+    if fakes:
+        import megatron.core.models.mamba.mamba_layer_specs
+    pretend.transformer_engine(stands_in=fakes)
     gc.collect()
     gc.freeze()  # the collector must not touch, and so copy, the pages that the ranks share
     answers = os.fdopen(os.dup(1), "w", buffering=1)

@@ -1,5 +1,8 @@
 """Jobs of the real DeepSpeed engine on CPUs: what each rank's partitions hold. `dump` runs on every rank.
 
+With `tp`, each rank's model has its pieces of some parameters from the start, by torch's chunk rule, uneven and empty ones too, as a
+Megatron-like program does it; DeepSpeed knows of it only through the groups of an `mpu` (`Groups`).
+
 One thing is replaced: its shared-memory all-reduce, which it compiles when it starts and which moves nothing that is dumped here.
 """
 
@@ -11,20 +14,67 @@ from typing import Any
 
 import dumps
 import torch
+import torch.distributed as dist
 from codes import Codes
+from dtensor_jobs import TP_DIMS
 from models import Model
 from torch import Tensor, nn
 
 STATES = ("exp_avg", "exp_avg_sq")
 
 
-def _initialize(rank: int, world: int, model: nn.Module, groups: list[list[str]], config: dict[str, Any]) -> Any:
+class Groups:
+    """What DeepSpeed asks an `mpu`: ranks are (dp, tp), tp fastest."""
+
+    def __init__(self, rank: int, world: int, tp: int) -> None:
+        self._rank, self._world, self._tp = rank, world, tp
+        for first in range(tp):
+            group = dist.new_group(list(range(first, world, tp)))
+            if rank % tp == first:
+                self._data = group
+        for first in range(0, world, tp):
+            group = dist.new_group(list(range(first, first + tp)))
+            if rank // tp * tp == first:
+                self._model = group
+
+    def get_data_parallel_group(self) -> Any:
+        return self._data
+
+    def get_data_parallel_rank(self) -> int:
+        return self._rank // self._tp
+
+    def get_data_parallel_world_size(self) -> int:
+        return self._world // self._tp
+
+    def get_model_parallel_group(self) -> Any:
+        return self._model
+
+    def get_model_parallel_rank(self) -> int:
+        return self._rank % self._tp
+
+    def get_model_parallel_world_size(self) -> int:
+        return self._tp
+
+
+def _keep_pieces(model: Model, pieces: int, number: int) -> None:
+    """Of the parameters that tensor parallelism cuts, the pieces of one rank."""
+    for layer in model.layers:
+        for name, dim in TP_DIMS.items():
+            owner, _, field = name.partition(".")
+            if not hasattr(layer, owner):
+                continue
+            parameter = getattr(getattr(layer, owner), field)
+            chunks = parameter.data.chunk(pieces, dim)
+            parameter.data = (chunks[number] if number < len(chunks) else parameter.data.narrow(dim, 0, 0)).contiguous()
+
+
+def _initialize(rank: int, world: int, model: nn.Module, groups: list[list[str]], config: dict[str, Any], mpu: Groups | None) -> Any:
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
     importlib.import_module("deepspeed.comm.torch").build_shm_op = lambda: None  # type: ignore[attr-defined]
     named = dict(model.named_parameters())
     optimizer = torch.optim.Adam([{"params": [named[name] for name in group]} for group in groups], lr=0.0, betas=(0.0, 0.0), foreach=False)
     whole = {"train_micro_batch_size_per_gpu": 1, "zero_allow_untested_optimizer": True, "zero_force_ds_cpu_optimizer": False, **config}
-    engine, *_ = importlib.import_module("deepspeed").initialize(model=model, optimizer=optimizer, config=whole)
+    engine, *_ = importlib.import_module("deepspeed").initialize(model=model, optimizer=optimizer, config=whole, mpu=mpu)
     return engine
 
 
@@ -96,16 +146,20 @@ def _sharded(dump: Dump, model: nn.Module, optimizer: Any) -> None:
 
 
 def dump(rank: int, world: int, stage: int, model: dict[str, Any], groups: list[list[str]] | None = None,
-         options: dict[str, Any] | None = None, frozen: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`groups`: names of the optimizer's groups; one of all that is trained if there are none. `options`: zero_optimization's."""
+         options: dict[str, Any] | None = None, frozen: tuple[str, ...] = (), tp: int = 1) -> dict[str, Any]:
+    """`groups`: names of the optimizer's groups; one of all that is trained if there are none. `options`: zero_optimization's.
+    `tp`: ranks that share a model."""
     torch.use_deterministic_algorithms(True)  # fills what is allocated with NaN, so that padding never looks like an element
     made = Model(**model)
     codes = Codes.of_model(made)
     codes.fill(made)
     for name, parameter in made.named_parameters():
         parameter.requires_grad = name not in frozen
+    if tp > 1:
+        _keep_pieces(made, tp, rank % tp)
+    mpu = Groups(rank, world, tp) if tp > 1 else None
     groups = groups or [[name for name in codes.shapes if name not in frozen]]
-    engine = _initialize(rank, world, made, groups, {"zero_optimization": {"stage": stage, **(options or {})}})
+    engine = _initialize(rank, world, made, groups, {"zero_optimization": {"stage": stage, **(options or {})}}, mpu)
     out = Dump(codes)
     if stage == 3:
         _sharded(out, made, engine.optimizer)

@@ -18,6 +18,8 @@
 #include "vps/geometry/strided_run.h"
 #include "vps/layout/layout.h"
 #include "vps/layout/listed_copy.h"
+#include "vps/layout/mesh.h"
+#include "vps/layout/rank_group.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -284,13 +286,14 @@ class Way {
       return;
     }
     const AxisGroup& group = placement_.flat->group;
-    const int64_t position = held_.flat.position, shard = held_.flat.shard;
+    const auto [position, shard] = InRun();
     const int64_t in_run = position + offset_;
     const int64_t piece = in_run / shard;
     Step("flatten", local);
-    Line(absl::StrCat("it lies at ", Grouped(position), " of a run that ",
-                      AxesText(mesh_, group), " (", PiecesOf(mesh_, group),
-                      " pieces) cuts every ", Grouped(shard), " elements"));
+    Line(absl::StrCat(LanesText(), "it lies at ", Grouped(position),
+                      " of a run that ", AxesText(mesh_, group), " (",
+                      PiecesOf(mesh_, group), " pieces) cuts every ",
+                      Grouped(shard), " elements"));
     NameRun();
     Line(absl::StrCat(Grouped(position), " + ", Grouped(offset_), " = ",
                       Grouped(in_run), "; / ", Grouped(shard), " is piece ",
@@ -305,6 +308,20 @@ class Way {
         Grouped(begin), " = ", Grouped(offset_)));
   }
 
+  vps::FlatPosition InRun() const {
+    return layout_.FlatPositionOf(Owners().first(), tensor_, copy_);
+  }
+
+  // "on tp 1, " where that says where the tensor lies.
+  std::string LanesText() const {
+    if (placement_.lanes.empty()) return "";
+    const vps::RankGroup group(mesh_, {placement_.lanes});
+    return absl::StrCat("on ",
+                        CoordinatesOfNumber(mesh_, {placement_.lanes},
+                                            group.NumberOf(Owners().first())),
+                        ", ");
+  }
+
   // Where the run is a bucket of a flat buffer, which one.
   void NameRun() {
     if (!loaded_.live.buffers || !loaded_.live.name) return;
@@ -315,7 +332,7 @@ class Way {
         if (entry.live_name != name) continue;
         for (size_t i = 0; i < buffer.buckets.size(); ++i) {
           const vps::ListedBuffer::Bucket& bucket = buffer.buckets[i];
-          if (entry.begin - bucket.begin != held_.flat.position ||
+          if (entry.begin - bucket.begin != InRun().position ||
               entry.begin >= bucket.end) {
             continue;
           }

@@ -80,8 +80,12 @@ void Enlarge(vps::LayoutCase& layout) {
     if (tensor.shape.empty()) continue;
     tensor.shape[0] *= kFactor;
     for (vps::LayoutCase::Copy& copy : tensor.copies) {
-      copy.position *= kFactor;
-      copy.shard *= kFactor;
+      copy.in_run.position *= kFactor;
+      copy.in_run.shard *= kFactor;
+      for (auto& [position, shard] : copy.by_lane) {
+        position *= kFactor;
+        shard *= kFactor;
+      }
       for (vps::LayoutCase::Cut& cut : copy.cuts) {
         if (cut.dim != 0) continue;
         for (int64_t& extent : cut.block_extents) extent *= kFactor;

@@ -66,10 +66,14 @@ void AppendShapeAndFlat(const vps::Layout& layout, int tensor, Key& key) {
   key.push_back(shape.size());
   key.insert(key.end(), shape.begin(), shape.end());
   for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
-    const vps::FlatPosition& flat = layout.held(tensor, copy).flat;
-    key.push_back(flat.position);
-    key.push_back(flat.shard);
-    key.push_back(layout.held(tensor, copy).listed);
+    const vps::Held& held = layout.held(tensor, copy);
+    key.push_back(held.flat.position);
+    key.push_back(held.flat.shard);
+    key.push_back(held.listed);
+    for (const vps::Lane& lane : held.lanes) {
+      key.push_back(lane.flat.position);
+      key.push_back(lane.flat.shard);
+    }
   }
 }
 

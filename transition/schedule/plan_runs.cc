@@ -61,7 +61,7 @@ class Memory {
     vps::Strides strides = own.strides;
     for (int64_t& stride : strides) stride *= item_bytes;
     Place place = {
-        .buffer = layout_.held(own.tensor, own.copy).storage.buffer,
+        .buffer = layout_.BufferOf(rank, own.tensor, own.copy),
         .tensor = own.tensor,
         .copy = own.copy,
         .run = vps::RunOf(region.RelativeTo(own.global.origin()),

@@ -121,9 +121,14 @@ std::optional<OwnMemory> BruteForceMemory(const LayoutCase& layout_case,
       LocalTensor(layout_case.tensors[tensor], copy, sizes, coordinates);
   if (!copy.flat.has_value()) return memory;
   const Seat seat = SeatIn(*copy.flat, sizes, coordinates);
+  const LayoutCase::Position in_run =
+      copy.lanes.empty()
+          ? copy.in_run
+          : copy.by_lane[SeatIn({copy.lanes}, sizes, coordinates).number];
   OwnMemory shard;
   for (size_t f = 0; f < memory.elements.size(); ++f) {
-    if ((copy.position + static_cast<int64_t>(f)) / copy.shard == seat.number) {
+    if ((in_run.position + static_cast<int64_t>(f)) / in_run.shard ==
+        seat.number) {
       shard.elements.push_back(memory.elements[f]);
     }
   }
@@ -131,16 +136,21 @@ std::optional<OwnMemory> BruteForceMemory(const LayoutCase& layout_case,
   return shard;
 }
 
-int64_t BruteForceLocalElements(const LayoutCase& layout_case, int tensor,
-                                const LayoutCase::Copy& copy) {
+std::vector<int64_t> BruteForceLocalElements(const LayoutCase& layout_case,
+                                             int tensor,
+                                             const LayoutCase::Copy& copy) {
   const std::vector<int>& sizes = layout_case.meshes[copy.mesh];
-  size_t most = 0;
+  std::vector<int64_t> most;
   for (int rank = 0; rank < layout_case.world_size(); ++rank) {
-    most = std::max(most, LocalTensor(layout_case.tensors[tensor], copy, sizes,
-                                      CoordinatesOf(sizes, rank))
-                              .elements.size());
+    const std::vector<int> coordinates = CoordinatesOf(sizes, rank);
+    const Seat lane = SeatIn({copy.lanes}, sizes, coordinates);
+    most.resize(lane.pieces);
+    const OwnMemory local =
+        LocalTensor(layout_case.tensors[tensor], copy, sizes, coordinates);
+    most[lane.number] = std::max<int64_t>(
+        most[lane.number], static_cast<int64_t>(local.elements.size()));
   }
-  return static_cast<int64_t>(most);
+  return most;
 }
 
 }  // namespace dynatrain::vps

@@ -24,9 +24,11 @@ struct OwnMemory {
 std::optional<OwnMemory> BruteForceMemory(const LayoutCase& layout_case,
                                           int rank, int tensor, int copy);
 
-// Elements of the largest local tensor of the copy before it is flattened.
-int64_t BruteForceLocalElements(const LayoutCase& layout_case, int tensor,
-                                const LayoutCase::Copy& copy);
+// Elements of the largest local tensor of the copy before it is flattened, of
+// the ranks of each lane; of all ranks, if there are no lanes.
+std::vector<int64_t> BruteForceLocalElements(const LayoutCase& layout_case,
+                                             int tensor,
+                                             const LayoutCase::Copy& copy);
 
 }  // namespace dynatrain::vps
 

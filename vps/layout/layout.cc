@@ -62,8 +62,8 @@ class RegionWalk {
       return space_.ForEachPart(
           [this](const LocalSpace::Part& part) { VisitPart(part, 0); });
     }
-    const Interval shard =
-        FlatPart(held.flat, number_of_(flat_group), elements_);
+    const Interval shard = FlatPart(body_.LaneOf(held, number_of_).flat,
+                                    number_of_(flat_group), elements_);
     space_.ForEachPartOfFlat(shard, [&](const LocalSpace::Part& part) {
       VisitPart(part, shard.begin);
     });
@@ -211,15 +211,17 @@ std::optional<LocalShape> Layout::LocalShapeOf(int rank, int tensor,
   if (placement.flat_group < 0) {
     return LocalShape(space.shape().begin(), space.shape().end());
   }
-  const Interval shard = FlatPart(held.flat, number_of(placement.flat_group),
-                                  space.num_elements());
+  const Interval shard =
+      FlatPart(body_->LaneOf(held, number_of).flat,
+               number_of(placement.flat_group), space.num_elements());
   return LocalShape{shard.size()};
 }
 
 int Layout::BufferOf(int rank, int tensor, int copy) const {
   const Held& held = body_->held(tensor, copy);
   const ListedMemory* memory = body_->ListedAt(held, rank);
-  return memory == nullptr ? held.storage.buffer : memory->storage.buffer;
+  return memory == nullptr ? body_->LaneAt(held, rank).storage.buffer
+                           : memory->storage.buffer;
 }
 
 int64_t Layout::BufferOffset(int rank, int tensor, int copy) const {
@@ -227,13 +229,16 @@ int64_t Layout::BufferOffset(int rank, int tensor, int copy) const {
   if (const ListedMemory* memory = body_->ListedAt(held, rank)) {
     return memory->storage.offset;
   }
+  const auto [flat, storage] = body_->LaneAt(held, rank);
   const int group = body_->body_of(held).flat_group;
-  if (group < 0) return held.storage.offset;
+  if (group < 0) return storage.offset;
   // The tensor begins before the rank's piece of the run, or in it.
-  const int64_t piece_begin =
-      body_->groups[group].NumberOf(rank) * held.flat.shard;
-  return held.storage.offset +
-         std::max<int64_t>(0, held.flat.position - piece_begin);
+  const int64_t piece_begin = body_->groups[group].NumberOf(rank) * flat.shard;
+  return storage.offset + std::max<int64_t>(0, flat.position - piece_begin);
+}
+
+FlatPosition Layout::FlatPositionOf(int rank, int tensor, int copy) const {
+  return body_->LaneAt(body_->held(tensor, copy), rank).flat;
 }
 
 void Layout::ForEachRegion(

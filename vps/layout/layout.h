@@ -99,6 +99,9 @@ class Layout {
   // where its first element is in it, in elements. REQUIRES: IsAt.
   int BufferOf(int rank, int tensor, int copy) const;
   int64_t BufferOffset(int rank, int tensor, int copy) const;
+  // Where in the run the rank's local tensor lies, if the placement is
+  // flattened. REQUIRES: IsAt.
+  FlatPosition FlatPositionOf(int rank, int tensor, int copy) const;
 
   // All that `rank` holds, in the order of tensors, then copies, then
   // positions in local memory. O(what it holds).

@@ -32,12 +32,14 @@ struct PlacementBody {
   struct CutBody {
     int group = 0;
     int dim = 0;
-    CutRule rule;  // a view of the placement's block_extents
+    CutRule rule;          // a view of the placement's block_extents
+    bool of_lane = false;  // a lane says the rank's number in the group
   };
 
   int shelf = 0;
   std::vector<CutBody> cuts;  // without those into one piece
   int flat_group = -1;        // -1: not flattened
+  int lane_group = -1;        // -1: one lane for all ranks
   RankGroup located;
   RankGroup free;  // the axes whose ranks hold the same
   // If it is listed: then there are no cuts, and the groups mean nothing.
@@ -52,9 +54,9 @@ struct Shelf {
   struct Entry {
     int tensor;
     int copy;
-    // Of a flattened placement: where in the run the copy lies at most, for any
-    // rank at this position. Most shards of a run lie elsewhere, and this says
-    // so without a look at the tensor.
+    // Of a flattened placement without lanes: where in the run the copy lies at
+    // most, for any rank at this position. Most shards of a run lie elsewhere,
+    // and this says so without a look at the tensor.
     int flat_group = -1;
     Interval most_of_run = {};
     int64_t shard = 0;
@@ -110,6 +112,18 @@ struct LayoutBody {
   const Box& whole(int tensor) const { return wholes[whole_of_tensor[tensor]]; }
   const PlacementBody& body_of(const Held& held) const {
     return placement_bodies[held.placement];
+  }
+  // Where the local tensor lies on ranks whose number in a group is
+  // `number_of(group)`. REQUIRES: it isn't listed.
+  template <typename NumberOf>
+  Lane LaneOf(const Held& held, const NumberOf& number_of) const {
+    const int group = body_of(held).lane_group;
+    if (group < 0) return {held.flat, held.storage};
+    return held.lanes[number_of(group)];
+  }
+  Lane LaneAt(const Held& held, int rank) const {
+    return LaneOf(held,
+                  [&](int group) { return groups[group].NumberOf(rank); });
   }
   // nullptr unless the copy is listed and the rank has a part of it.
   const ListedMemory* ListedAt(const Held& held, int rank) const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -67,12 +68,17 @@ class Compiler {
         const int pieces = body_.groups[group].pieces();
         if (pieces == 1) continue;  // cuts nothing: its axes are free
         for (int axis : cut.group.axes) used |= 1u << axis;
-        compiled.cuts.push_back(
-            {group, cut.dim, {pieces, cut.num_blocks, cut.block_extents}});
+        compiled.cuts.push_back({group,
+                                 cut.dim,
+                                 {pieces, cut.num_blocks, cut.block_extents},
+                                 IsOfLane(cut.group, placement.lanes)});
       }
       if (placement.flat.has_value()) {
         compiled.flat_group = GroupOf(placement.mesh, placement.flat->group);
         for (int axis : placement.flat->group.axes) used |= 1u << axis;
+      }
+      if (!placement.lanes.empty()) {
+        compiled.lane_group = GroupOf(placement.mesh, {placement.lanes});
       }
       AxisGroup free;
       for (int axis = 0; axis < mesh.num_axes(); ++axis) {
@@ -90,6 +96,12 @@ class Compiler {
                                     static_cast<int>(body_.groups.size()));
     if (is_new) body_.groups.emplace_back(body_.meshes[mesh], group);
     return it->second;
+  }
+
+  static bool IsOfLane(const AxisGroup& group, absl::Span<const int> lanes) {
+    return std::all_of(group.axes.begin(), group.axes.end(), [&](int axis) {
+      return std::find(lanes.begin(), lanes.end(), axis) != lanes.end();
+    });
   }
 
   int ShelfOf(const Placement& placement) {
@@ -174,12 +186,16 @@ absl::Status CheckCuts(const Placement& placement, const TensorSpec& spec) {
   return absl::OkStatus();
 }
 
-// What the cuts leave of a dim at most. The first piece is the largest, and of
-// a longer dim it is longer, but for blocks: 3 indices in 3 blocks, each cut in
-// 2, give 3 to the first piece, 4 indices (2, 2 and 0 to a block) only 2. So
-// before a cut in blocks all pieces count.
+// The piece of a cut that is meant; nullopt: any.
+using PieceOf =
+    absl::FunctionRef<std::optional<int>(const PlacementBody::CutBody&)>;
+
+// What the cuts leave of a dim at most, in these pieces. The first piece is the
+// largest, and of a longer dim it is longer, but for blocks: 3 indices in 3
+// blocks, each cut in 2, give 3 to the first piece, 4 indices (2, 2 and 0 to a
+// block) only 2. So before a cut in blocks all pieces count.
 int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
-                        int64_t extent) {
+                        int64_t extent, PieceOf piece_of) {
   std::set<int64_t> extents = {extent};
   for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
     if (cut->dim != dim) continue;
@@ -188,10 +204,15 @@ int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
           return later.dim == dim && later.rule.num_blocks > 1;
         });
     std::set<int64_t> after;
+    const std::optional<int> piece = piece_of(*cut);
     for (const int64_t before : extents) {
-      for (int piece = 0; piece < (blocks_follow ? cut->rule.pieces : 1);
-           ++piece) {
-        after.insert(Extent(CutSlices({{0, before}}, cut->rule, piece)));
+      if (blocks_follow && !piece.has_value()) {
+        for (int64_t extent : PieceExtents(before, cut->rule)) {
+          after.insert(extent);
+        }
+      } else {
+        after.insert(
+            Extent(CutSlices({{0, before}}, cut->rule, piece.value_or(0))));
       }
     }
     extents = std::move(after);
@@ -199,23 +220,31 @@ int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
   return *extents.rbegin();
 }
 
-// The elements of the largest local tensor.
+// The elements of the largest local tensor on lane number `lane`.
 int64_t MostLocalElements(const LayoutBody& body, const Held& held,
-                          const TensorSpec& spec) {
+                          const TensorSpec& spec, int lane) {
+  const PlacementBody& placement = body.body_of(held);
+  const auto piece_of =
+      [&](const PlacementBody::CutBody& cut) -> std::optional<int> {
+    if (!cut.of_lane) return std::nullopt;
+    return body.groups[cut.group].NumberOf(
+        body.groups[placement.lane_group].RankOf(lane));
+  };
   int64_t elements = 1;
   for (int dim = 0; dim < spec.whole().dims(); ++dim) {
-    elements *=
-        MostLocalExtent(body.body_of(held).cuts, dim, spec.whole().extent(dim));
+    elements *= MostLocalExtent(placement.cuts, dim, spec.whole().extent(dim),
+                                piece_of);
   }
   return elements;
 }
 
+// Of lane number `lane`, at `flat`.
 absl::Status CheckFlat(const LayoutBody& body, const Held& held,
-                       const TensorSpec& spec) {
+                       const TensorSpec& spec, int lane, FlatPosition flat) {
   const int group = body.body_of(held).flat_group;
-  const auto [position, shard] = held.flat;
+  const auto [position, shard] = flat;
   if (group < 0) {
-    if (held.flat == FlatPosition{}) return absl::OkStatus();
+    if (flat == FlatPosition{}) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "flat is given, but the placement is not flattened");
   }
@@ -224,7 +253,7 @@ absl::Status CheckFlat(const LayoutBody& body, const Held& held,
                                                    " and shard ", shard,
                                                    "; at least 0 and 1"));
   }
-  const int64_t elements = MostLocalElements(body, held, spec);
+  const int64_t elements = MostLocalElements(body, held, spec, lane);
   const auto end = CheckedAdd(position, elements);
   const auto run = CheckedMultiply(body.groups[group].pieces(), shard);
   if (!end.has_value() || !run.has_value()) {
@@ -252,6 +281,36 @@ absl::Status CheckStorage(const LayoutBody& body, const Storage& storage) {
     return absl::InvalidArgumentError(
         absl::StrCat("storage: offset ", storage.offset,
                      "; 0 or more in a buffer, 0 in the tensor's own memory"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLanes(const LayoutBody& body, const Held& held,
+                        const TensorSpec& spec) {
+  const int group = body.body_of(held).lane_group;
+  if (group < 0) {
+    if (!held.lanes.empty()) {
+      return absl::InvalidArgumentError(
+          "lanes are given, but the placement has none");
+    }
+    RETURN_IF_ERROR(CheckFlat(body, held, spec, 0, held.flat));
+    return CheckStorage(body, held.storage);
+  }
+  const int pieces = body.groups[group].pieces();
+  if (static_cast<int>(held.lanes.size()) != pieces) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there are ", held.lanes.size(), " lanes; the axes have ",
+                     pieces, " coordinates"));
+  }
+  if (held.flat != FlatPosition() || held.storage != Storage()) {
+    return absl::InvalidArgumentError(
+        "flat or storage is given, but the placement has lanes: they have it");
+  }
+  for (int lane = 0; lane < pieces; ++lane) {
+    const std::string where = absl::StrCat("lanes[", lane, "]");
+    RETURN_IF_ERROR(CheckFlat(body, held, spec, lane, held.lanes[lane].flat),
+                    where);
+    RETURN_IF_ERROR(CheckStorage(body, held.lanes[lane].storage), where);
   }
   return absl::OkStatus();
 }
@@ -295,19 +354,18 @@ absl::Status CheckHeld(const LayoutBody& body, const Held& held,
   }
   RETURN_IF_ERROR(CheckAt(body, held));
   RETURN_IF_ERROR(CheckCuts(body.placements[held.placement], spec));
-  RETURN_IF_ERROR(CheckFlat(body, held, spec));
-  RETURN_IF_ERROR(CheckListed(body, held, spec));
-  return CheckStorage(body, held.storage);
+  RETURN_IF_ERROR(CheckLanes(body, held, spec));
+  return CheckListed(body, held, spec);
 }
 
 Shelf::Entry EntryOf(const LayoutBody& body, int tensor, int copy) {
   const Held& held = body.held(tensor, copy);
   const PlacementBody& placement = body.body_of(held);
   Shelf::Entry entry = {.tensor = tensor, .copy = copy};
-  if (placement.flat_group < 0) return entry;
+  if (placement.flat_group < 0 || placement.lane_group >= 0) return entry;
   entry.flat_group = placement.flat_group;
   entry.shard = held.flat.shard;
-  const int64_t most = MostLocalElements(body, held, body.tensors[tensor]);
+  const int64_t most = MostLocalElements(body, held, body.tensors[tensor], 0);
   entry.most_of_run = {held.flat.position, held.flat.position + most};
   return entry;
 }
@@ -399,6 +457,11 @@ class Canonical {
     }
     Number(placement.flat.has_value());
     if (placement.flat.has_value()) Add(placement.flat->group);
+    // Only where there are some: other layouts keep their digests.
+    if (!placement.lanes.empty()) {
+      digest_.Append("lanes");
+      Numbers(placement.lanes);
+    }
     if (placement.listed.empty()) return;
     Number(placement.listed.size());
     for (const std::vector<int>& ranks : placement.listed) Numbers(ranks);
@@ -427,11 +490,15 @@ class Canonical {
   void Add(const Held& held) {
     Number(held.placement);
     Numbers(held.at);
-    Number(held.flat.position);
-    Number(held.flat.shard);
-    Number(held.storage.buffer);
-    Number(held.storage.offset);
+    Add(Lane{held.flat, held.storage});
     if (held.listed >= 0) Number(held.listed);
+    for (const Lane& lane : held.lanes) Add(lane);
+  }
+  void Add(const Lane& lane) {
+    Number(lane.flat.position);
+    Number(lane.flat.shard);
+    Number(lane.storage.buffer);
+    Number(lane.storage.offset);
   }
 
   Fingerprinter digest_;

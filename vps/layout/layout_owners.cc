@@ -51,9 +51,11 @@ HolderSet Layout::Owners(int tensor, int copy,
     local.shape[cut.dim] = place.extent;
   }
   if (placement.flat_group >= 0) {
-    const int64_t position = held.flat.position + local.Position(whole.dims());
+    // All owners have one lane: its axes are those of cuts.
+    const FlatPosition flat = body_->LaneAt(held, owners.first()).flat;
+    const int64_t position = flat.position + local.Position(whole.dims());
     owners.AddNumber(body_->groups[placement.flat_group],
-                     static_cast<int>(position / held.flat.shard));
+                     static_cast<int>(position / flat.shard));
   }
   return owners;
 }

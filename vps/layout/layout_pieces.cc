@@ -63,7 +63,8 @@ class PieceFinder {
           [&](const LocalSpace::Part& part) { Visit(part.global, holders); });
       return;
     }
-    const auto [position, shard] = held_.flat;
+    // All holders have one lane: its axes are those of cuts.
+    const auto [position, shard] = body_.LaneAt(held_, holders.first()).flat;
     // From one shard that meets the box to the next.
     for (int64_t next = space_.NextPositionIn(box_, 0); next >= 0;) {
       const int64_t number = (position + next) / shard;

@@ -296,12 +296,12 @@ TEST(LayoutProperty, TheLargestLocalTensorIsNotAlwaysOfFirstPieces) {
   const LayoutCase::Copy copy = {
       .cuts = {{.group = {{0}}}, {.group = {{1}}, .num_blocks = 3}},
       .flat = LayoutCase::Group{{2}},
-      .shard = 2};
+      .in_run = {.shard = 2}};
   const LayoutCase layout_case = {
       .meshes = {{2, 2, 2}}, .tensors = {{.shape = {7}, .copies = {copy}}}};
   EXPECT_EQ(FirstBrokenLaw(layout_case), "");
   LayoutCase too_short = layout_case;
-  too_short.tensors[0].copies[0].shard = 1;
+  too_short.tensors[0].copies[0].in_run.shard = 1;
   EXPECT_FALSE(MakeLayout(too_short).ok());
 }
 
@@ -329,10 +329,14 @@ TEST(LayoutProperty, RandomLayoutsAreOfEveryKind) {
         if (!copy.flat.has_value()) continue;
         ++seen["flat"];
         if (copy.flat->pieces > 1) ++seen["flat modulo pieces"];
-        if (tensor.shape.size() > 1 && copy.shard < tensor.shape.back()) {
-          ++seen["shard shorter than a row"];
+        if (copy.by_lane.size() > 1) ++seen["lanes"];
+        for (const auto& [position, shard] :
+             copy.lanes.empty() ? std::vector{copy.in_run} : copy.by_lane) {
+          if (tensor.shape.size() > 1 && shard < tensor.shape.back()) {
+            ++seen["shard shorter than a row"];
+          }
+          if (position >= shard) ++seen["empty first shard"];
         }
-        if (copy.position >= copy.shard) ++seen["empty first shard"];
         if (!copy.cuts.empty()) ++seen["cut, then flat"];
       }
     }
@@ -341,7 +345,7 @@ TEST(LayoutProperty, RandomLayoutsAreOfEveryKind) {
        {"two meshes", "two copies", "padded", "located", "blocks",
         "block extents", "group of axes", "cut modulo pieces", "dim cut twice",
         "flat", "flat modulo pieces", "shard shorter than a row",
-        "empty first shard", "cut, then flat"}) {
+        "empty first shard", "cut, then flat", "lanes"}) {
     EXPECT_GE(seen[kind], 20) << kind;
   }
 }

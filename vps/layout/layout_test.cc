@@ -75,6 +75,35 @@ TEST(Layout, CutsAStridedShardAsTorchDoes) {
   EXPECT_EQ(RegionsOf(layout, 2), "[2:4] at 0");
 }
 
+// tp leaves 3 rows and 2, which lie behind 4 elements and 2 in the buffer of
+// each dp, and behind 1 and 0 in a run that dp cuts.
+TEST(Layout, LiesElsewhereOnEachLane) {
+  const Placement in_buffer = {.cuts = {{.group = {{1}}}}, .lanes = {1}};
+  LayoutBuilder builder;
+  builder.AddMesh(*Mesh::Create({{"dp", 2}, {"tp", 2}}));
+  builder.AddBuffer("b");
+  builder.AddPlacement(in_buffer);
+  builder.AddCopy(builder.AddTensor(Spec({5})),
+                  {.lanes = {{.storage = {0, 4}}, {.storage = {0, 2}}}});
+  const Layout whole = *std::move(builder).Build();
+  EXPECT_EQ(whole.BufferOffset(2, 0, 0), 4);
+  EXPECT_EQ(whole.BufferOffset(3, 0, 0), 2);
+  EXPECT_EQ(in_buffer.DebugString(whole.meshes()[0]),
+            "tp cuts dim 0; lies by tp");
+
+  const Layout flat =
+      Make({{"dp", 2}, {"tp", 2}}, {5},
+           {.cuts = {{.group = {{1}}}}, .flat = Flat{{{0}}}, .lanes = {1}},
+           {.lanes = {{.flat = {1, 2}}, {.flat = {0, 1}}}});
+  EXPECT_EQ(RegionsOf(flat, 0), "[0:1] at 0");
+  EXPECT_EQ(RegionsOf(flat, 2), "[1:3] at 0");
+  EXPECT_EQ(RegionsOf(flat, 1), "[3:4] at 0");
+  EXPECT_EQ(RegionsOf(flat, 3), "[4:5] at 0");
+  EXPECT_THAT(OwnersOf(flat, 0, {2}), ElementsAre(2));
+  EXPECT_THAT(OwnersOf(flat, 0, {4}), ElementsAre(3));
+  EXPECT_EQ(flat.FlatPositionOf(2, 0, 0), (FlatPosition{1, 2}));
+}
+
 // A matrix of 3 x 4 lies at 2 in a run that 2 ranks cut every 8 elements.
 TEST(Layout, GivesAFlatShardItsRows) {
   const Layout layout =

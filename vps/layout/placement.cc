@@ -1,5 +1,6 @@
 #include "vps/layout/placement.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -88,6 +89,35 @@ absl::Status ValidateCut(const Cut& cut, unsigned cut_dims) {
   return absl::OkStatus();
 }
 
+// The axes of cuts of which all are lanes: those that say what ranks hold.
+unsigned AxesOfCuts(absl::Span<const Cut> cuts, absl::Span<const int> lanes) {
+  unsigned axes = 0;
+  for (const Cut& cut : cuts) {
+    if (cut.group.pieces != 0) continue;  // ranks of one number may differ
+    const bool all = absl::c_all_of(cut.group.axes, [&](int axis) {
+      return absl::c_linear_search(lanes, axis);
+    });
+    for (int axis : cut.group.axes) axes |= all ? 1u << axis : 0;
+  }
+  return axes;
+}
+
+// `placement` is valid but for its lanes.
+absl::Status ValidateLanes(const Placement& placement, const Mesh& mesh) {
+  AxisUse use(mesh);
+  const unsigned cut_axes = AxesOfCuts(placement.cuts, placement.lanes);
+  for (int axis : placement.lanes) {
+    RETURN_IF_ERROR(use.Use(axis));
+    if (!placement.flat.has_value() || (cut_axes >> axis & 1) != 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "axis \"", mesh.axes()[axis].name,
+        "\" is not one of a cut of which all are lanes, so that ranks along it "
+        "might hold different pieces of one local tensor; let it locate "
+        "copies"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateListed(absl::Span<const std::vector<int>> listed,
                             int world_size) {
   absl::flat_hash_set<int> seen;
@@ -139,7 +169,8 @@ std::string CutText(const Cut& cut, const Mesh& mesh) {
 
 absl::Status Placement::Validate(const Mesh& mesh) const {
   if (!listed.empty()) {
-    if (!located_by.empty() || !cuts.empty() || flat.has_value()) {
+    if (!located_by.empty() || !cuts.empty() || flat.has_value() ||
+        !lanes.empty()) {
       return absl::InvalidArgumentError(
           "listed: a placement that is listed has no other step");
     }
@@ -155,6 +186,7 @@ absl::Status Placement::Validate(const Mesh& mesh) const {
     cut_dims |= 1u << cut.dim;
   }
   if (flat.has_value()) RETURN_IF_ERROR(use.Use(flat->group), "flat");
+  RETURN_IF_ERROR(ValidateLanes(*this, mesh), "lanes");
   return absl::OkStatus();
 }
 
@@ -170,6 +202,9 @@ std::string Placement::DebugString(const Mesh& mesh) const {
   for (const Cut& cut : cuts) steps.push_back(CutText(cut, mesh));
   if (flat.has_value()) {
     steps.push_back(absl::StrCat(GroupText(flat->group, mesh), " cuts flat"));
+  }
+  if (!lanes.empty()) {
+    steps.push_back(absl::StrCat("lies by ", GroupText({lanes, 0}, mesh)));
   }
   return steps.empty() ? "everywhere, whole" : absl::StrJoin(steps, "; ");
 }

@@ -13,6 +13,10 @@
 // of a tensor which ranks hold it, and is for what is known from a dump only;
 // what the parts are, a ListedCopy says (listed_copy.h).
 //
+// Where the local tensor lies (steps 3 and 4) is mostly the same on all ranks.
+// Behind local tensors of different sizes it isn't: then `lanes` names the axes
+// on which it depends, and there is a position for each of their coordinates.
+//
 // An axis that no step names replicates. A placement is the part of the chain
 // that many tensors share; Held adds what is a tensor's own. Examples, on a
 // mesh with the axes pp, dp, tp (0, 1, 2):
@@ -22,6 +26,8 @@
 //                                                 .num_blocks = 2}}
 //   its optimizer state with ZeRO-1     .flat = Flat{{{1}}} besides
 //   FSDP2 over TP on dim 0              .cuts = {{{{2}}}, {{{1}}}}
+//   FSDP1 over TP, where TP cuts 5      .cuts = {{{{2}}}}, .flat = Flat{{{1}}},
+//   rows into 3 and 2                   .lanes = {2}
 #ifndef VPS_LAYOUT_PLACEMENT_H_
 #define VPS_LAYOUT_PLACEMENT_H_
 
@@ -80,13 +86,19 @@ struct Placement {
   std::vector<int> located_by;  // indices of its axes
   std::vector<Cut> cuts;        // applied in this order
   std::optional<Flat> flat;
+  // Indices of the axes by whose coordinates, read as one number (the first
+  // slowest), Held::lanes says where the local tensor lies. With `flat`, all
+  // axes of some of the cuts, so that ranks that hold the same of the local
+  // tensor hold the same piece of the run.
+  std::vector<int> lanes;
   // Instead of these steps: the ranks that hold part number i, ascending.
   std::vector<std::vector<int>> listed;
 
   // kInvalidArgument naming the field unless the axes are those of `mesh`, no
   // axis is used twice, groups are not empty and their pieces divide their
-  // ranks, and dims and blocks are in range; or, if it is listed, it has no
-  // other step, ranks are those of `mesh`, and none holds two parts.
+  // ranks, dims and blocks are in range, and lanes are as said above; or, if it
+  // is listed, it has no other step, ranks are those of `mesh`, and none holds
+  // two parts.
   absl::Status Validate(const Mesh& mesh) const;
   // "at pp; tp cuts dim 0 in 2 blocks; dp*cp%4 cuts flat"; "everywhere, whole".
   std::string DebugString(const Mesh& mesh) const;
@@ -113,15 +125,24 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
+// Where the local tensor lies.
+struct Lane {
+  FlatPosition flat;  // only if the placement has `flat`
+  Storage storage;
+  friend bool operator==(const Lane&, const Lane&) = default;
+};
+
 // One copy of a tensor: a placement, and what of the chain is its own.
 struct Held {
   int placement = 0;  // index of the layout's placement
   // Coordinates on the placement's `located_by`, in that order.
   absl::InlinedVector<int, 2> at;
-  FlatPosition flat;  // only if the placement has `flat`
-  Storage storage;    // not if the placement is listed: parts have their own
+  FlatPosition flat;  // only if the placement has `flat`, and no lanes
+  Storage storage;    // not if it has lanes or is listed: those have their own
   // Only if the placement is listed: the index of the layout's ListedCopy.
   int listed = -1;
+  // One for each number of a rank on Placement::lanes; none if there are none.
+  std::vector<Lane> lanes;
 
   friend bool operator==(const Held&, const Held&) = default;
 };

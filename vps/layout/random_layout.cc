@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/shrink.h"
 #include "base/status_macros.h"
 #include "vps/layout/brute_force.h"
 #include "vps/layout/layout_builder.h"
@@ -76,6 +77,26 @@ void AddBlocks(Cut& cut, bool first_of_dim, int64_t extent,
   }
 }
 
+// The axes of some cuts of the copy.
+std::vector<int> RandomLanes(const Copy& copy, std::mt19937_64& random) {
+  std::vector<int> lanes;
+  for (const Cut& cut : copy.cuts) {
+    if (cut.group.pieces != 0 || Once(random, 3)) continue;
+    lanes.insert(lanes.end(), cut.group.axes.begin(), cut.group.axes.end());
+  }
+  return lanes;
+}
+
+LayoutCase::Position RandomPosition(int64_t elements, int pieces,
+                                    std::mt19937_64& random) {
+  LayoutCase::Position in_run;
+  in_run.position = Once(random, 2) ? 0 : Pick(random, 0, 40);
+  in_run.shard =
+      std::max<int64_t>(1, (in_run.position + elements + pieces - 1) / pieces);
+  if (Once(random, 2)) in_run.shard += Pick(random, 0, 30);
+  return in_run;
+}
+
 // Needs `layout_case` for its meshes and the tensor's shape.
 Copy RandomCopy(const LayoutCase& layout_case, int tensor,
                 std::mt19937_64& random) {
@@ -106,11 +127,15 @@ Copy RandomCopy(const LayoutCase& layout_case, int tensor,
     pieces = 1;
     for (int axis : copy.flat->axes) pieces *= sizes[axis];
   }
-  const int64_t elements = BruteForceLocalElements(layout_case, tensor, copy);
-  copy.position = Once(random, 2) ? 0 : Pick(random, 0, 40);
-  copy.shard =
-      std::max<int64_t>(1, (copy.position + elements + pieces - 1) / pieces);
-  if (Once(random, 2)) copy.shard += Pick(random, 0, 30);
+  if (Once(random, 2)) copy.lanes = RandomLanes(copy, random);
+  for (const int64_t elements :
+       BruteForceLocalElements(layout_case, tensor, copy)) {
+    copy.by_lane.push_back(RandomPosition(elements, pieces, random));
+  }
+  if (copy.lanes.empty()) {
+    copy.in_run = copy.by_lane[0];
+    copy.by_lane.clear();
+  }
   return copy;
 }
 
@@ -125,13 +150,32 @@ Placement PlacementOf(const Copy& copy) {
   if (copy.flat.has_value()) {
     placement.flat = Flat{{copy.flat->axes, copy.flat->pieces}};
   }
+  placement.lanes = copy.lanes;
   return placement;
+}
+
+FlatPosition FlatOf(const LayoutCase::Position& in_run) {
+  return {in_run.position, in_run.shard};
+}
+
+Held HeldOf(const Copy& copy, int placement) {
+  Held held = {.placement = placement,
+               .at = {copy.at.begin(), copy.at.end()},
+               .flat = FlatOf(copy.in_run)};
+  for (const LayoutCase::Position& in_run : copy.by_lane) {
+    held.lanes.push_back({.flat = FlatOf(in_run)});
+  }
+  return held;
 }
 
 std::string GroupText(const Group& group) {
   return absl::StrCat("(", absl::StrJoin(group.axes, "*"),
                       group.pieces == 0 ? "" : absl::StrCat("%", group.pieces),
                       ")");
+}
+
+std::string PositionText(const LayoutCase::Position& in_run) {
+  return absl::StrCat(" at ", in_run.position, " shards of ", in_run.shard);
 }
 
 std::string CopyText(const Copy& copy) {
@@ -150,8 +194,13 @@ std::string CopyText(const Copy& copy) {
     }
   }
   if (copy.flat.has_value()) {
-    absl::StrAppend(&text, ", ", GroupText(*copy.flat), " flat at ",
-                    copy.position, " shards of ", copy.shard);
+    absl::StrAppend(&text, ", ", GroupText(*copy.flat), " flat",
+                    PositionText(copy.in_run));
+  }
+  if (copy.lanes.empty()) return text;
+  absl::StrAppend(&text, ", by ", GroupText({copy.lanes}), ":");
+  for (const LayoutCase::Position& in_run : copy.by_lane) {
+    absl::StrAppend(&text, PositionText(in_run));
   }
   return text;
 }
@@ -174,6 +223,32 @@ class Smallers {
   std::vector<LayoutCase> cases_;
 };
 
+// `try_copy(change)`.
+template <typename TryCopy>
+void TrySmallerPositions(const Copy& copy, const TryCopy& try_copy) {
+  const auto try_position = [&](const LayoutCase::Position& in_run,
+                                const auto& of) {
+    if (in_run.position > 0) {
+      try_copy([of](Copy& it) { --of(it).position; });
+    }
+    try_copy([of](Copy& it) { --of(it).shard; });
+  };
+  if (copy.lanes.empty()) {
+    return try_position(
+        copy.in_run, [](Copy & it) -> auto& { return it.in_run; });
+  }
+  for (size_t i = 0; i < copy.by_lane.size(); ++i) {
+    // As if all were where this one is.
+    try_copy([i](Copy& it) {
+      it.in_run = it.by_lane[i];
+      it.lanes.clear();
+      it.by_lane.clear();
+    });
+    try_position(
+        copy.by_lane[i], [i](Copy & it) -> auto& { return it.by_lane[i]; });
+  }
+}
+
 void TrySmallerCopies(const LayoutCase& whole, size_t t, Smallers& smaller) {
   const auto try_copy = [&](size_t c, auto change) {
     smaller.Try([&](LayoutCase& it) { change(it.tensors[t].copies[c]); });
@@ -192,12 +267,11 @@ void TrySmallerCopies(const LayoutCase& whole, size_t t, Smallers& smaller) {
     if (copies[c].flat.has_value()) {
       try_copy(c, [](Copy& copy) {
         copy.flat.reset();
-        copy.position = copy.shard = 0;
+        copy.in_run = {};
+        copy.lanes.clear();
+        copy.by_lane.clear();
       });
-      if (copies[c].position > 0) {
-        try_copy(c, [](Copy& copy) { --copy.position; });
-      }
-      try_copy(c, [](Copy& copy) { --copy.shard; });
+      TrySmallerPositions(copies[c], [&](auto change) { try_copy(c, change); });
     }
     for (size_t i = 0; i < copies[c].cuts.size(); ++i) {
       try_copy(c, [&](Copy& copy) { copy.cuts.erase(copy.cuts.begin() + i); });
@@ -276,9 +350,7 @@ absl::StatusOr<Layout> MakeLayout(const LayoutCase& layout_case) {
     const int index = builder.AddTensor(std::move(spec));
     for (const Copy& copy : tensor.copies) {
       builder.AddCopy(index,
-                      {.placement = builder.AddPlacement(PlacementOf(copy)),
-                       .at = {copy.at.begin(), copy.at.end()},
-                       .flat = {copy.position, copy.shard}});
+                      HeldOf(copy, builder.AddPlacement(PlacementOf(copy))));
     }
   }
   return std::move(builder).Build();
@@ -307,16 +379,10 @@ std::vector<LayoutCase> Smaller(const LayoutCase& layout_case,
 
 LayoutCase Shrink(LayoutCase layout_case,
                   const std::function<bool(const LayoutCase&)>& fails) {
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (LayoutCase& candidate : Smaller(layout_case, /*drop_tensors=*/true)) {
-      if (!fails(candidate)) continue;
-      layout_case = std::move(candidate);
-      smaller = true;
-      break;
-    }
-  }
-  return layout_case;
+  const auto smaller = [](const LayoutCase& it) {
+    return Smaller(it, /*drop_tensors=*/true);
+  };
+  return dynatrain::Shrink(std::move(layout_case), smaller, fails);
 }
 
 std::ostream& operator<<(std::ostream& out, const LayoutCase& layout_case) {

@@ -26,14 +26,19 @@ struct LayoutCase {
     int num_blocks = 1;
     std::vector<int64_t> block_extents;
   };
+  struct Position {
+    int64_t position = 0;
+    int64_t shard = 0;
+  };
   struct Copy {
     int mesh = 0;
     std::vector<int> located_by;
     std::vector<int> at;
     std::vector<Cut> cuts;
     std::optional<Group> flat;
-    int64_t position = 0;
-    int64_t shard = 0;
+    Position in_run;         // if flat, without lanes
+    std::vector<int> lanes;  // axes
+    std::vector<Position> by_lane;
   };
   struct Tensor {
     std::vector<int64_t> shape;
@@ -52,7 +57,8 @@ std::vector<LayoutCase::Tensor> RandomTensors(std::mt19937_64& random);
 
 // A layout of at most `max_ranks` ranks: one or two meshes, copies that are
 // located, cut (also in blocks, unevenly, by groups of axes modulo pieces) and
-// flattened (shards shorter than a row, longer than the tensor, empty ones).
+// flattened (shards shorter than a row, longer than the tensor, empty ones;
+// elsewhere on each lane).
 // The first padded extent of each tensor changes if it is padded.
 LayoutCase RandomLayout(std::vector<LayoutCase::Tensor> tensors, int max_ranks,
                         std::mt19937_64& random);
@@ -66,7 +72,7 @@ absl::StatusOr<Layout> MakeLayout(const LayoutCase& layout_case);
 std::vector<LayoutCase> Smaller(const LayoutCase& layout_case,
                                 bool drop_tensors);
 
-// The smallest case that `fails` still accepts.
+// The smallest case that `fails` still accepts (base/shrink.h).
 LayoutCase Shrink(LayoutCase layout_case,
                   const std::function<bool(const LayoutCase&)>& fails);
 

@@ -112,6 +112,25 @@ Slices CutSlices(const Slices& slices, const CutRule& rule, int64_t piece) {
   return result;
 }
 
+absl::InlinedVector<int64_t, 4> PieceExtents(int64_t extent,
+                                             const CutRule& rule) {
+  const auto extent_of = [&](int64_t piece) {
+    return Extent(CutSlices({{0, extent}}, rule, piece));
+  };
+  absl::InlinedVector<int64_t, 4> extents;
+  for (int64_t piece = 0; piece < rule.pieces;) {
+    extents.push_back(extent_of(piece));
+    // The first shorter piece is after `piece` and not after `end`.
+    int64_t end = rule.pieces;
+    while (piece + 1 < end) {
+      const int64_t middle = piece + (end - piece) / 2;
+      (extent_of(middle) < extents.back() ? end : piece) = middle;
+    }
+    piece = end;
+  }
+  return extents;
+}
+
 PlaceInCut FindInCut(int64_t extent, const CutRule& rule, int64_t index) {
   if (!rule.block_extents.empty()) return FindInBlocks(rule, index);
   // All blocks are full but the last ones, and those before the index are.

@@ -29,6 +29,12 @@ int64_t Extent(const Slices& slices);
 // REQUIRES: 0 <= piece < rule.pieces; block_extents sum up to Extent(slices).
 Slices CutSlices(const Slices& slices, const CutRule& rule, int64_t piece);
 
+// The extents of all pieces of `extent` indices, each once, descending: a piece
+// is never longer than the one before it. O(different extents * log pieces)
+// CutSlices. REQUIRES: as CutSlices.
+absl::InlinedVector<int64_t, 4> PieceExtents(int64_t extent,
+                                             const CutRule& rule);
+
 // Where an index goes by a cut: the piece that gets it, and where in that
 // piece's own index space it is.
 struct PlaceInCut {

@@ -1,7 +1,9 @@
 #include "vps/model/random_config.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace dynatrain::vps {
 namespace {
@@ -63,6 +65,123 @@ void ChooseAttention(Dice& dice, ModelNumbers& n) {
   n.output_gate = dice.Flip();
 }
 
+// Gathers the changes of one config that leave it valid, and another one.
+class Smallers {
+ public:
+  explicit Smallers(const ModelNumbers& whole) : whole_(whole) {}
+
+  template <typename Change>
+  void Try(const Change& change) {
+    ModelNumbers smaller = whole_;
+    change(smaller);
+    auto config = ModelConfig::Create(smaller);
+    if (config.ok() && config->numbers() != whole_) {
+      configs_.push_back(*std::move(config));
+    }
+  }
+  // `of(numbers)` is one of the numbers, none of which need be there.
+  template <typename Of>
+  void TryLess(const Of& of) {
+    ModelNumbers copy = whole_;
+    const int64_t* value = of(copy);
+    if (value == nullptr) return;
+    for (const int64_t less : {int64_t{1}, *value / 2, *value - 1}) {
+      if (less < 0 || less >= *value) continue;
+      Try([&](ModelNumbers& n) { *of(n) = less; });
+    }
+  }
+  std::vector<ModelConfig> Take() { return std::move(configs_); }
+
+ private:
+  const ModelNumbers& whole_;
+  std::vector<ModelConfig> configs_;
+};
+
+void TryWithoutParts(Smallers& smaller) {
+  smaller.Try([](ModelNumbers& n) { n.experts.reset(); });
+  smaller.Try([](ModelNumbers& n) { n.mamba.reset(); });
+  smaller.Try([](ModelNumbers& n) {
+    n.latent.reset();
+    n.query_groups = n.heads;
+    n.head_dim = 1;
+  });
+  smaller.Try([](ModelNumbers& n) { n.norm = Norm::kRms; });
+  for (bool ModelNumbers::*flag :
+       {&ModelNumbers::tied, &ModelNumbers::gated, &ModelNumbers::bias,
+        &ModelNumbers::qkv_bias, &ModelNumbers::qk_norm,
+        &ModelNumbers::output_gate}) {
+    smaller.Try([&](ModelNumbers& n) { n.*flag = false; });
+  }
+  for (bool ExpertNumbers::*flag :
+       {&ExpertNumbers::shared_gate, &ExpertNumbers::correction}) {
+    smaller.Try([&](ModelNumbers& n) {
+      if (n.experts.has_value()) (*n.experts).*flag = false;
+    });
+  }
+}
+
+// A hybrid's layers are those of its pattern.
+void TryFewerLayers(const ModelNumbers& whole, Smallers& smaller) {
+  if (!whole.mamba.has_value()) {
+    return smaller.TryLess([](ModelNumbers& n) { return &n.layers; });
+  }
+  for (size_t i = 0; i < whole.mamba->pattern.size(); ++i) {
+    smaller.Try([&](ModelNumbers& n) {
+      --n.layers;
+      n.mamba->pattern.erase(i, 1);
+    });
+  }
+}
+
+// Numbers of which one divides the other.
+void TryLessTogether(const ModelNumbers& whole, Smallers& smaller) {
+  for (const int64_t heads : {int64_t{1}, whole.heads / 2}) {
+    smaller.Try([&](ModelNumbers& n) {
+      n.heads = heads;
+      n.query_groups = std::min(n.query_groups, heads);
+    });
+  }
+  if (!whole.mamba.has_value()) return;
+  for (const int64_t heads : {int64_t{1}, whole.mamba->heads / 2}) {
+    smaller.Try([&](ModelNumbers& n) {
+      n.mamba->heads = heads;
+      n.mamba->groups = std::min(n.mamba->groups, heads);
+    });
+  }
+}
+
+void TrySmallerNumbers(Smallers& smaller) {
+  for (int64_t ModelNumbers::*field :
+       {&ModelNumbers::hidden, &ModelNumbers::heads,
+        &ModelNumbers::query_groups, &ModelNumbers::head_dim,
+        &ModelNumbers::ffn, &ModelNumbers::vocabulary, &ModelNumbers::positions,
+        &ModelNumbers::mtp_layers}) {
+    smaller.TryLess([&](ModelNumbers& n) { return &(n.*field); });
+  }
+  const auto in = [&](auto part, auto field) {
+    smaller.TryLess([&](ModelNumbers& n) -> int64_t* {
+      return (n.*part).has_value() ? &(*(n.*part).*field) : nullptr;
+    });
+  };
+  for (int64_t ExpertNumbers::*field :
+       {&ExpertNumbers::count, &ExpertNumbers::ffn, &ExpertNumbers::shared_ffn,
+        &ExpertNumbers::first_dense, &ExpertNumbers::frequency,
+        &ExpertNumbers::phase}) {
+    in(&ModelNumbers::experts, field);
+  }
+  for (int64_t LatentNumbers::*field :
+       {&LatentNumbers::q_rank, &LatentNumbers::kv_rank,
+        &LatentNumbers::nope_dim, &LatentNumbers::rope_dim,
+        &LatentNumbers::v_dim}) {
+    in(&ModelNumbers::latent, field);
+  }
+  for (int64_t MambaNumbers::*field :
+       {&MambaNumbers::heads, &MambaNumbers::head_dim, &MambaNumbers::groups,
+        &MambaNumbers::state, &MambaNumbers::convolution}) {
+    in(&ModelNumbers::mamba, field);
+  }
+}
+
 }  // namespace
 
 ModelConfig RandomConfig(std::mt19937_64& random) {
@@ -87,6 +206,15 @@ ModelConfig RandomConfig(std::mt19937_64& random) {
   }
   if (!hybrid) n.mtp_layers = dice.In(0, 2);
   return *ModelConfig::Create(n);
+}
+
+std::vector<ModelConfig> SmallerConfigs(const ModelConfig& config) {
+  Smallers smaller(config.numbers());
+  TryWithoutParts(smaller);
+  TryFewerLayers(config.numbers(), smaller);
+  TryLessTogether(config.numbers(), smaller);
+  TrySmallerNumbers(smaller);
+  return smaller.Take();
 }
 
 }  // namespace dynatrain::vps

@@ -53,7 +53,7 @@ struct DeepSpeedJob {
 // "S/STATE".
 //
 // Returns kInvalidArgument naming the tensor or group and the field: as
-// AddTorchTensor, EvenLocalElements and LayoutBuilder::Build do, or if the
+// AddTorchTensor, JobLanes::Create and LayoutBuilder::Build do, or if the
 // stage isn't 1, 2 or 3, or is 2 or 3 with a pipeline, sub_group_size is below
 // 1, a group has no axis, a tensor of a group has no elements or no "param"
 // state, is in two groups or on other pipeline stages than the first of its

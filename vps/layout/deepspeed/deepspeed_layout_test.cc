@@ -44,7 +44,8 @@ TEST(DeepSpeedLayout, StagesOneAndTwoPartitionTheGroupButNotTheParameters) {
     EXPECT_THAT(RegionsOf(made.layout, 0, 3), IsEmpty());
     EXPECT_THAT(RegionsOf(made.layout, 1, 3), ElementsAre("[0:4] at 0"));
     EXPECT_THAT(made.layout.buffers(), ElementsAre("0/param", "0/main"));
-    EXPECT_THAT(made.buffer_elements, ElementsAre(12, 6));
+    EXPECT_THAT(made.buffer_elements,
+                ElementsAre(ElementsAre(12), ElementsAre(6)));
     EXPECT_EQ(made.layout.BufferOffset(1, 2, 0), 7);
     EXPECT_EQ(made.layout.BufferOffset(1, 3, 0), 1);
   }
@@ -69,7 +70,8 @@ TEST(DeepSpeedLayout, StageThreeCutsEachParameterAndGroupsTheShards) {
   EXPECT_THAT(RegionsOf(made.layout, 1, 0), ElementsAre("[4:7] at 0"));
   EXPECT_THAT(RegionsOf(made.layout, 1, 3), ElementsAre("[2:4] at 0"));
   EXPECT_THAT(made.layout.buffers(), ElementsAre("param", "0/main", "1/main"));
-  EXPECT_THAT(made.buffer_elements, ElementsAre(6, 4, 2));
+  EXPECT_THAT(made.buffer_elements,
+              ElementsAre(ElementsAre(6), ElementsAre(4), ElementsAre(2)));
   EXPECT_EQ(made.layout.BufferOffset(1, 2, 0), 4);
   EXPECT_EQ(made.layout.BufferOffset(1, 3, 0), 0);
 }
@@ -84,6 +86,44 @@ TEST(DeepSpeedLayout, FrozenParametersAreWholeUntilStageThree) {
     EXPECT_THAT(RegionsOf(layout, 1, 2),
                 ElementsAre(stage == 1 ? "[0:4] at 0" : "[2:4] at 0"));
   }
+}
+
+// a's 7 elements are 4 on tp 0 and 3 on tp 1; b is whole on both.
+DeepSpeedJob UnevenJob(int stage) {
+  DeepSpeedJob job = Job(stage);
+  job.world.mesh = *Mesh::Create({{"dp", 2}, {"tp", 2}});
+  job.tensors[0].cuts = {{.group = {{1}}}};
+  return job;
+}
+
+TEST(DeepSpeedLayout, EachDataParallelGroupPartitionsItsOwn) {
+  const Layout layout = DeepSpeedLayout(UnevenJob(1))->layout;
+  // Runs of 8 and 7, padded to 8: b from 4 and from 3.
+  EXPECT_THAT(RegionsOf(layout, 0, 1), ElementsAre("[0:4] at 0"));
+  EXPECT_THAT(RegionsOf(layout, 1, 1), ElementsAre("[4:7] at 0"));
+  EXPECT_THAT(RegionsOf(layout, 1, 3), ElementsAre("[0:1] at 0"));
+  EXPECT_THAT(RegionsOf(layout, 3, 3), ElementsAre("[1:4] at 0"));
+  EXPECT_EQ(layout.num_copies(3), 2);
+  // Parameters are whole in the buffer of the group.
+  EXPECT_EQ(layout.num_copies(2), 1);
+  EXPECT_EQ(layout.BufferOffset(2, 2, 0), 4);
+  EXPECT_EQ(layout.BufferOffset(3, 2, 0), 3);
+}
+
+// a's shards are of 2 on both; of c, 1 x 4 over tp, nothing is on tp 1.
+TEST(DeepSpeedLayout, SubGroupsAreOfWhatARankHas) {
+  DeepSpeedJob job = UnevenJob(3);
+  job.tensors.push_back({.name = "c",
+                         .shape = {1, 4},
+                         .states = {{"param"}, {"main"}},
+                         .cuts = {{.group = {{1}}}}});
+  job.groups[0].tensors = {2, 0, 1};
+  job.sub_group_size = 2;
+  const Layout layout = DeepSpeedLayout(job)->layout;
+  const int main = *layout.Find("b", "main");
+  EXPECT_EQ(layout.buffers()[layout.BufferOf(0, main, 0)], "2/main");
+  EXPECT_EQ(layout.buffers()[layout.BufferOf(1, main, 1)], "1/main");
+  EXPECT_THAT(RegionsOf(layout, 1, *layout.Find("c", "main")), IsEmpty());
 }
 
 TEST(DeepSpeedLayout, RefusesWithTheFieldThatIsWrong) {

@@ -1,15 +1,18 @@
 // The Layout of random tiny jobs against a plain simulation of what Megatron's
 // ranks do: cut the tensor by the stride rule, copy it into the buffer, take a
-// shard of the bucket. Elements are numbered and followed one by one.
+// shard of the bucket. Elements are numbered and followed one by one. A job
+// that is wrong is made small before it is shown.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/random_seed.h"
-#include "gmock/gmock.h"
+#include "base/shrink.h"
 #include "gtest/gtest.h"
 #include "vps/layout/megatron/megatron_layout.h"
 #include "vps/layout/megatron/random_job.h"
@@ -46,13 +49,18 @@ Elements Local(absl::Span<const int64_t> shape, const TensorCut& cut,
   return local;
 }
 
-// The elements of one memory of a rank, by the layout: -1 where it has none.
+constexpr int64_t kNone = -1;
+constexpr int64_t kTwice = -2;
+
+// The elements of one memory of a rank, by the layout: kNone where it has none,
+// kTwice where it has two; empty if one lies outside.
 Elements Memory(const Layout& layout, int rank, int tensor, int copy) {
   const auto shape = layout.LocalShapeOf(rank, tensor, copy);
   if (!shape.has_value()) return {};
   int64_t size = 1;
   for (const int64_t extent : *shape) size *= extent;
-  Elements memory(size, -1);
+  Elements memory(size, kNone);
+  bool is_outside = false;
   const auto whole = layout.tensor(tensor).shape();
   layout.ForEachRegionOf(rank, tensor, [&](const OwnedRegion& region) {
     if (region.copy != copy) return;
@@ -66,13 +74,14 @@ Elements Memory(const Layout& layout, int rank, int tensor, int copy) {
         global += (box.origin()[d] + step) * scale;
         scale *= whole[d];
       }
-      ASSERT_GE(at, 0);
-      ASSERT_LT(at, size);
-      EXPECT_EQ(memory[at], -1);
-      memory[at] = global;
+      if (at < 0 || at >= size) {
+        is_outside = true;
+        continue;
+      }
+      memory[at] = memory[at] == kNone ? global : kTwice;
     }
   });
-  return memory;
+  return is_outside ? Elements() : memory;
 }
 
 int CoordinateOf(const Mesh& mesh, int rank, const char* axis) {
@@ -90,10 +99,31 @@ int NumberIn(const std::vector<std::vector<int>>& groups, int rank,
   return -1;
 }
 
+struct Case {
+  RandomJob job;
+  StateList states;
+};
+
+std::vector<Case> SmallerCases(const Case& it) {
+  std::vector<Case> smaller;
+  for (RandomJob& job : SmallerJobs(it.job)) {
+    smaller.push_back({std::move(job), it.states});
+  }
+  return smaller;
+}
+
+// Mistakes that the simulation makes, to see that they are found and made
+// small.
+enum class Planted { kNone, kIgnoresBlocks, kIgnoresPadding };
+
 class Simulation {
  public:
-  Simulation(const RandomJob& job, const MegatronLayout& megatron)
-      : ranks_(job.config.ranks()), config_(job.config), megatron_(megatron) {
+  Simulation(const RandomJob& job, const MegatronLayout& megatron,
+             Planted planted)
+      : ranks_(job.config.ranks()),
+        config_(job.config),
+        megatron_(megatron),
+        planted_(planted) {
     for (const ModelTensor& tensor : TensorsOf(job.model)) {
       tensors_[tensor.name] = tensor;
     }
@@ -102,7 +132,8 @@ class Simulation {
     expert_groups_ = RankGroups(ranks_.expert(), {std::string("edp")});
   }
 
-  void Check(int rank) {
+  // What is wrong with a rank, or "".
+  std::string WrongOf(int rank) const {
     const Layout& layout = megatron_.layout();
     // By live name: where it is in its buffer.
     std::map<std::string, std::pair<const MegatronBuffer*, int>> slots;
@@ -123,24 +154,33 @@ class Simulation {
         if (model.is_parameter()) {
           const auto [buffer, index] = slots.at(live);
           const FlatSlot& slot = buffer->flat.slot(index);
-          ASSERT_EQ(slot.end - slot.begin, expected.size()) << live;
-          if (spec.state() == "param" && config_->distributed_optimizer) {
-            EXPECT_EQ(layout.BufferOffset(rank, tensor, copy), slot.begin);
-          }
-          if (spec.state() == "grad" && !config_->distributed_optimizer) {
-            EXPECT_EQ(layout.BufferOffset(rank, tensor, copy), slot.begin);
+          const bool lies_in_slot =
+              spec.state() ==
+              (config_->distributed_optimizer ? "param" : "grad");
+          if (slot.end - slot.begin != static_cast<int64_t>(expected.size()) ||
+              (lies_in_slot &&
+               layout.BufferOffset(rank, tensor, copy) != slot.begin)) {
+            return absl::StrCat("rank ", rank, ": the slot of ", live);
           }
           if (spec.state() != "param" && config_->distributed_optimizer) {
             expected = ShardOf(rank, *buffer, slot, expected);
           }
         }
-        EXPECT_EQ(Memory(layout, rank, tensor, copy), expected)
-            << "rank " << rank << " " << spec << " copy " << copy;
+        if (Memory(layout, rank, tensor, copy) != expected) {
+          return absl::StrCat("rank ", rank, ": ", spec.DebugString(), " copy ",
+                              copy);
+        }
       }
     }
     // All that is in buffers is a tensor of the layout, once.
-    EXPECT_EQ(seen.size(), slots.size());
-    for (const auto& [name, count] : seen) EXPECT_EQ(count, 1) << name;
+    if (seen.size() != slots.size()) {
+      return absl::StrCat("rank ", rank, ": ", slots.size(), " slots for ",
+                          seen.size(), " tensors");
+    }
+    for (const auto& [name, count] : seen) {
+      if (count != 1) return absl::StrCat(name, " is there ", count, " times");
+    }
+    return "";
   }
 
  private:
@@ -152,7 +192,8 @@ class Simulation {
     const int number = expert ? CoordinateOf(ranks_.expert(), rank, "etp")
                               : CoordinateOf(ranks_.dense(), rank, "tp");
     std::vector<int64_t> blocks(model.blocks.begin(), model.blocks.end());
-    if (cut.dim != 0 || model.pad_from.has_value()) {
+    if (cut.dim != 0 || model.pad_from.has_value() ||
+        planted_ == Planted::kIgnoresBlocks) {
       blocks = {spec.shape()[cut.dim]};
     }
     return Local(spec.shape(), cut, blocks, pieces, number);
@@ -165,7 +206,10 @@ class Simulation {
     const int number =
         NumberIn(apart ? expert_groups_ : dense_groups_, rank, shards);
     const FlatBucket& bucket = buffer.flat.buckets()[slot.bucket];
-    const int64_t shard = (bucket.end - bucket.begin) / shards;
+    const int64_t end = planted_ == Planted::kIgnoresPadding
+                            ? bucket.begin + bucket.unpadded
+                            : bucket.end;
+    const int64_t shard = std::max<int64_t>((end - bucket.begin) / shards, 1);
     Elements mine;
     for (size_t i = 0; i < local.size(); ++i) {
       const int64_t at = slot.begin + static_cast<int64_t>(i) - bucket.begin;
@@ -177,6 +221,7 @@ class Simulation {
   const Ranks& ranks_;
   const MegatronConfig& config_;
   const MegatronLayout& megatron_;
+  const Planted planted_;
   std::map<std::string, ModelTensor> tensors_;
   std::vector<std::vector<int>> dense_groups_;
   std::vector<std::vector<int>> expert_groups_;
@@ -190,18 +235,71 @@ StateList RandomStates(std::mt19937_64& random) {
   return *StateList::Preset(random() % 2 == 0 ? "bf16-mixed" : "fp32");
 }
 
-TEST(MegatronLayoutProperty, EachRankHoldsWhatMegatronsRanksHold) {
-  auto random = TestRandom(1);
-  for (int i = 0; i < 60; ++i) {
-    const RandomJob job = MakeRandomJob(random);
-    const auto megatron =
-        MakeMegatronLayout(job.model, job.config, RandomStates(random));
-    ASSERT_TRUE(megatron.ok()) << megatron.status();
-    Simulation simulation(job, *megatron);
-    const int world = job.config.ranks().world_size();
-    for (int n = 0; n < 4; ++n) simulation.Check(random() % world);
-    if (HasFailure()) FAIL() << job.model.DebugString();
+// Of four ranks, the first and the last of them.
+std::string WrongMemory(const Case& it, Planted planted = Planted::kNone) {
+  const auto megatron =
+      MakeMegatronLayout(it.job.model, it.job.config, it.states);
+  if (!megatron.ok()) return std::string(megatron.status().message());
+  const Simulation simulation(it.job, *megatron, planted);
+  const int last = it.job.config.ranks().world_size() - 1;
+  for (int n = 0; n < 4; ++n) {
+    std::string wrong = simulation.WrongOf(last * n / 3);
+    if (!wrong.empty()) return wrong;
   }
+  return "";
+}
+
+template <typename WrongOf>
+Case Shrunk(const Case& it, const WrongOf& wrong_of) {
+  return Shrink(it, SmallerCases, [&](const Case& smaller) {
+    return !wrong_of(smaller).empty();
+  });
+}
+
+// Looks at so many random cases.
+template <typename WrongOf>
+void ExpectRight(int cases, uint64_t stream, const WrongOf& wrong_of) {
+  auto random = TestRandom(stream);
+  for (int i = 0; i < cases; ++i) {
+    const Case it = {MakeRandomJob(random), RandomStates(random)};
+    if (wrong_of(it).empty()) continue;
+    const Case small = Shrunk(it, wrong_of);
+    FAIL() << wrong_of(small) << "\n" << small.job << "case " << i;
+  }
+}
+
+TEST(MegatronLayoutProperty, EachRankHoldsWhatMegatronsRanksHold) {
+  ExpectRight(60, 1, [](const Case& it) { return WrongMemory(it); });
+}
+
+// The first random case of a planted mistake, made small.
+Case SmallCaseOf(Planted planted, uint64_t stream) {
+  const auto wrong_of = [&](const Case& it) {
+    return WrongMemory(it, planted);
+  };
+  auto random = TestRandom(stream);
+  while (true) {
+    const Case it = {MakeRandomJob(random), RandomStates(random)};
+    if (!wrong_of(it).empty()) return Shrunk(it, wrong_of);
+  }
+}
+
+// Two ranks that share a tensor of blocks are all that it takes.
+TEST(MegatronLayoutProperty, AMistakeIsMadeSmall) {
+  for (uint64_t stream = 10; stream < 13; ++stream) {
+    const RandomJob job = SmallCaseOf(Planted::kIgnoresBlocks, stream).job;
+    EXPECT_EQ(job.config.ranks().world_size(), 2) << job;
+    EXPECT_EQ(job.config.ranks().pp(), 1) << job;
+    EXPECT_EQ(job.model->layers, 1) << job;
+    EXPECT_EQ(job.model->mtp_layers, 0) << job;
+    EXPECT_FALSE(job.model->tied || job.model->bias || job.model->qk_norm)
+        << job;
+    EXPECT_FALSE(job.config->distributed_optimizer) << job;
+  }
+  const RandomJob job = SmallCaseOf(Planted::kIgnoresPadding, 20).job;
+  EXPECT_EQ(job.config.ranks().world_size(), 2) << job;
+  EXPECT_TRUE(job.config->distributed_optimizer) << job;
+  EXPECT_EQ(job.model->hidden, 1) << job;
 }
 
 // How many ranks hold an element of a copy: those that are where it is, over
@@ -226,33 +324,39 @@ int HoldersOf(const MegatronConfig& config, const ModelTensor& model,
   return holders;
 }
 
-TEST(MegatronLayoutProperty, EachElementHasExactlyItsOwners) {
-  auto random = TestRandom(2);
-  for (int i = 0; i < 12; ++i) {
-    const RandomJob job = MakeRandomJob(random);
-    const MegatronLayout megatron =
-        *MakeMegatronLayout(job.model, job.config, RandomStates(random));
-    const Layout& layout = megatron.layout();
-    std::map<std::string, ModelTensor> tensors;
-    for (const ModelTensor& tensor : TensorsOf(job.model)) {
-      tensors[tensor.name] = tensor;
-    }
-    for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-      const TensorSpec& spec = layout.tensor(tensor);
-      const int expected =
-          HoldersOf(job.config, tensors.at(spec.name()), spec.state());
-      for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
-        std::vector<int> holders(spec.whole().num_elements());
-        for (int rank = 0; rank < layout.world_size(); ++rank) {
-          for (const int64_t element : Memory(layout, rank, tensor, copy)) {
-            if (element >= 0) ++holders[element];
-          }
+// Each element is held by as many ranks as HoldersOf says.
+std::string WrongOwners(const Case& it) {
+  const MegatronLayout megatron =
+      *MakeMegatronLayout(it.job.model, it.job.config, it.states);
+  const Layout& layout = megatron.layout();
+  std::map<std::string, ModelTensor> tensors;
+  for (const ModelTensor& tensor : TensorsOf(it.job.model)) {
+    tensors[tensor.name] = tensor;
+  }
+  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
+    const TensorSpec& spec = layout.tensor(tensor);
+    const int expected =
+        HoldersOf(it.job.config, tensors.at(spec.name()), spec.state());
+    for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
+      std::vector<int> holders(spec.whole().num_elements());
+      for (int rank = 0; rank < layout.world_size(); ++rank) {
+        for (const int64_t element : Memory(layout, rank, tensor, copy)) {
+          if (element >= 0) ++holders[element];
         }
-        EXPECT_THAT(holders, ::testing::Each(expected))
-            << spec << " copy " << copy << " of " << job.model.DebugString();
+      }
+      for (const int count : holders) {
+        if (count == expected) continue;
+        return absl::StrCat(spec.DebugString(), " copy ", copy,
+                            ": an element is on ", count, " ranks, not on ",
+                            expected);
       }
     }
   }
+  return "";
+}
+
+TEST(MegatronLayoutProperty, EachElementHasExactlyItsOwners) {
+  ExpectRight(12, 2, WrongOwners);
 }
 
 }  // namespace

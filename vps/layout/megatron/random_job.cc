@@ -8,6 +8,7 @@
 #include "vps/layout/megatron/job_meshes.h"
 #include "vps/layout/megatron/tensor_parallel.h"
 #include "vps/model/model_tensors.h"
+#include "vps/model/random_config.h"
 
 namespace dynatrain::vps::megatron {
 namespace {
@@ -95,10 +96,11 @@ class Generator {
   std::mt19937_64& random_;
 };
 
-// Most draws are refused; those that are left are valid.
-std::optional<RandomJob> Draw(Generator& generator) {
-  auto model = ModelConfig::Create(generator.Model());
-  auto config = MegatronConfig::Create(generator.Options());
+// nullopt unless the job is valid.
+std::optional<RandomJob> JobOf(const ModelNumbers& numbers,
+                               MegatronOptions options) {
+  auto model = ModelConfig::Create(numbers);
+  auto config = MegatronConfig::Create(std::move(options));
   if (!model.ok() || !config.ok() || config->ranks().world_size() > 48 ||
       !config->PipelineOf(*model).ok()) {
     return std::nullopt;
@@ -119,13 +121,128 @@ std::optional<RandomJob> Draw(Generator& generator) {
   return RandomJob{*std::move(model), *std::move(config)};
 }
 
+// Options that are one step smaller, most of them of no valid job.
+class SmallerOptions {
+ public:
+  explicit SmallerOptions(const MegatronOptions& whole) : whole_(whole) {}
+
+  std::vector<MegatronOptions> All() {
+    TryFewerRanks();
+    TryPlainer();
+    return std::move(smaller_);
+  }
+
+ private:
+  using Size = int64_t Ranks::Sizes::*;
+
+  template <typename Change>
+  void Try(const Change& change) {
+    change(smaller_.emplace_back(whole_));
+  }
+
+  void TryFewerRanks() {
+    Ranks::Sizes sizes = whole_.ranks;
+    // 0 is tp; said, it can be made smaller by itself.
+    if (sizes.etp == 0) sizes.etp = sizes.tp;
+    for (const Size axis :
+         {&Ranks::Sizes::tp, &Ranks::Sizes::cp, &Ranks::Sizes::pp}) {
+      const int64_t size = sizes.*axis;
+      for (int64_t less = 1; less < size; ++less) {
+        Try([&](MegatronOptions& o) {
+          o.ranks.*axis = less;
+          o.ranks.world = sizes.world / size * less;
+        });
+      }
+    }
+    for (int64_t world = 1; world < sizes.world; ++world) {
+      Try([&](MegatronOptions& o) { o.ranks.world = world; });
+    }
+    for (const Size size : {&Ranks::Sizes::ep, &Ranks::Sizes::etp,
+                            &Ranks::Sizes::optimizer_instances}) {
+      for (int64_t less = 1; less < sizes.*size; ++less) {
+        Try([&](MegatronOptions& o) { o.ranks.*size = less; });
+      }
+    }
+  }
+
+  void TryPlainer() {
+    const MegatronOptions plain;
+    const auto try_plain = [&](auto field) {
+      if (whole_.*field == plain.*field) return;
+      Try([&](MegatronOptions& o) { o.*field = plain.*field; });
+    };
+    using Options = MegatronOptions;
+    try_plain(&Options::vpp);
+    try_plain(&Options::first_stage_layers);
+    try_plain(&Options::last_stage_layers);
+    try_plain(&Options::account_for_embedding);
+    try_plain(&Options::account_for_loss);
+    try_plain(&Options::grouped_experts);
+    try_plain(&Options::bucket_size);
+    try_plain(&Options::overlap_grad_reduce);
+    try_plain(&Options::pad_for_high_bandwidth);
+    if (whole_.spec != LayerSpec::kLocal) {
+      Try([](MegatronOptions& o) { o.spec = LayerSpec::kLocal; });
+    }
+    if (whole_.distributed_optimizer) {
+      Try([](MegatronOptions& o) { o.distributed_optimizer = false; });
+    }
+    if (whole_.vocab_divisor != 1) {
+      Try([](MegatronOptions& o) { o.vocab_divisor = 1; });
+    }
+    if (whole_.ranks.order != plain.ranks.order) {
+      Try([&](MegatronOptions& o) { o.ranks.order = plain.ranks.order; });
+    }
+  }
+
+  const MegatronOptions& whole_;
+  std::vector<MegatronOptions> smaller_;
+};
+
 }  // namespace
 
 RandomJob MakeRandomJob(std::mt19937_64& random) {
   Generator generator(random);
   while (true) {
-    if (auto job = Draw(generator); job.has_value()) return *std::move(job);
+    // Most draws are refused; those that are left are valid.
+    auto job = JobOf(generator.Model(), generator.Options());
+    if (job.has_value()) return *std::move(job);
   }
+}
+
+std::vector<RandomJob> SmallerJobs(const RandomJob& job) {
+  std::vector<RandomJob> jobs;
+  const auto add = [&](const ModelNumbers& numbers,
+                       const MegatronOptions& options) {
+    auto smaller = JobOf(numbers, options);
+    if (smaller.has_value()) jobs.push_back(*std::move(smaller));
+  };
+  for (const MegatronOptions& options :
+       SmallerOptions(job.config.options()).All()) {
+    add(job.model.numbers(), options);
+  }
+  for (const ModelConfig& model : SmallerConfigs(job.model)) {
+    add(model.numbers(), job.config.options());
+  }
+  return jobs;
+}
+
+std::ostream& operator<<(std::ostream& out, const RandomJob& job) {
+  const MegatronOptions& o = job.config.options();
+  const Ranks& ranks = job.config.ranks();
+  out << job.model.DebugString() << "\nworld " << ranks.world_size() << ", tp "
+      << ranks.tp() << ", cp " << ranks.cp() << ", pp " << ranks.pp() << ", ep "
+      << ranks.ep() << ", etp " << ranks.etp() << ", order " << o.ranks.order
+      << ", optimizer_instances " << o.ranks.optimizer_instances << ", vpp "
+      << o.vpp;
+  if (o.first_stage_layers) out << ", first " << *o.first_stage_layers;
+  if (o.last_stage_layers) out << ", last " << *o.last_stage_layers;
+  out << ", account for loss " << o.account_for_loss << ", local spec "
+      << (o.spec == LayerSpec::kLocal) << ", grouped " << o.grouped_experts
+      << ", vocab_divisor " << o.vocab_divisor << ", distributed "
+      << o.distributed_optimizer << ", overlap " << o.overlap_grad_reduce;
+  if (o.bucket_size) out << ", bucket_size " << *o.bucket_size;
+  return out << ", busbw " << o.pad_for_high_bandwidth << "\n";
 }
 
 }  // namespace dynatrain::vps::megatron

@@ -17,7 +17,8 @@ std::vector<ListedBuffer> ListBuffers(const BufferedLayout& buffered,
     if (index == Storage::kOwnTensor) return;
     ListedBuffer& buffer = buffers[index];
     buffer.name = layout.buffers()[index];
-    buffer.elements = buffered.buffer_elements[index];
+    buffer.elements =
+        buffered.buffer_elements[index][buffered.lanes.NumberOf(rank)];
     const int64_t begin = layout.BufferOffset(rank, region.tensor, region.copy);
     const LocalShape shape =
         *layout.LocalShapeOf(rank, region.tensor, region.copy);

@@ -8,13 +8,16 @@
 
 #include "vps/layout/layout.h"
 #include "vps/layout/listing/listing.h"
+#include "vps/layout/rank_group.h"
 
 namespace dynatrain::vps {
 
 struct BufferedLayout {
   Layout layout;
-  // Elements of each buffer on a rank that has it, by its index in the layout.
-  std::vector<int64_t> buffer_elements;
+  // Elements of each buffer, by its index in the layout, on a rank that has it,
+  // by the number of the rank in the group.
+  RankGroup lanes;
+  std::vector<std::vector<int64_t>> buffer_elements;
 };
 
 // The buffers in which `rank` holds elements, in the order of the layout, with

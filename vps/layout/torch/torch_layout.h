@@ -50,7 +50,7 @@ struct TorchJob {
 // parameter only.
 //
 // Returns kInvalidArgument naming the tensor or flat parameter and the field:
-// as AddTorchTensor, EvenLocalElements and LayoutBuilder::Build do, or if the
+// as AddTorchTensor, JobLanes::Create and LayoutBuilder::Build do, or if the
 // parameters of a flat parameter have no "param" state, have different dtypes
 // or stages, or belong to another one too, as FSDP1 refuses.
 absl::StatusOr<BufferedLayout> TorchLayout(const TorchJob& job);

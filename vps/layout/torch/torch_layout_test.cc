@@ -95,7 +95,8 @@ TEST(TorchLayout, AFlatParameterIsCutAcrossItsTensors) {
   EXPECT_THAT(RegionsOf(made.layout, 1, 0), ElementsAre("[4:5, 0:2] at 0"));
   EXPECT_THAT(RegionsOf(made.layout, 1, 2), ElementsAre("[0:5] at 0"));
   EXPECT_THAT(made.layout.buffers(), ElementsAre("unit/param", "unit/exp_avg"));
-  EXPECT_THAT(made.buffer_elements, ElementsAre(8, 8));
+  EXPECT_THAT(made.buffer_elements,
+              ElementsAre(ElementsAre(8), ElementsAre(8)));
   EXPECT_EQ(made.layout.BufferOffset(1, 2, 0), 2);
 }
 
@@ -105,7 +106,7 @@ TEST(TorchLayout, WithOrigParamsTheOptimizerHasItsOwnTensors) {
   EXPECT_THAT(RegionsOf(made.layout, 0, 0),
               ElementsAre("[0:4, 0:2] at 0", "[4:5, 0:1] at 8"));
   EXPECT_THAT(made.layout.buffers(), ElementsAre("unit/param"));
-  EXPECT_THAT(made.buffer_elements, ElementsAre(9));
+  EXPECT_THAT(made.buffer_elements, ElementsAre(ElementsAre(9)));
   EXPECT_EQ(made.layout.BufferOffset(1, 2, 0), 3);
   EXPECT_EQ(made.layout.held(1, 0).storage.buffer, Storage::kOwnTensor);
 }
@@ -167,6 +168,11 @@ TEST(TorchLayout, RefusesWhatTorchDoesAndWhatIsNotThere) {
 
   job = Fsdp1Job(false);
   job.tensors[0].cuts = {{.group = {{0}}, .dim = 2}};
+  ExpectRefused(job, "tensor a is cut over axis \"dp\"");
+
+  job = Fsdp1Job(false);
+  job.flat_parameters[0].axes = {};
+  job.tensors[0].cuts = {{.group = {{0}}, .dim = 2}};
   ExpectRefused(job, "tensor a: a cut is of dim 2 of 2");
 
   job = Fsdp1Job(false);
@@ -184,12 +190,49 @@ TEST(TorchLayout, RefusesStagesThatAreNone) {
   ExpectRefused(job, "tensor a: is on stage 2; the stages are 0..1");
 }
 
-TEST(TorchLayout, RefusesFlatTensorsOfDifferentSizes) {
+// a's 5 rows are 3 on tp 0 and 2 on tp 1, so b, which is whole on both, lies at
+// 6 of a run of 8 there, and at 4 of a run of 6 here: one copy for each.
+TorchJob UnevenJob(std::vector<int> axes) {
   TorchJob job = JobOn({{"dp", 2}, {"tp", 2}});
-  job.tensors = {Tensor("a", {5})};
-  job.tensors[0].cuts = *CutsOfSplits(job.world.mesh, 1, {{"tp", 0}});
-  job.flat_parameters = {{.tensors = {0}, .axes = {0}}};
-  ExpectRefused(job, "tensor a: dim 0 of extent 5 is cut into 2 uneven pieces");
+  job.tensors = {Tensor("a", {5, 2}), Tensor("b", {2})};
+  job.tensors[0].cuts = *CutsOfSplits(job.world.mesh, 2, {{"tp", 0}});
+  job.flat_parameters = {
+      {.name = "unit", .tensors = {0, 1}, .axes = std::move(axes)}};
+  return job;
+}
+
+TEST(TorchLayout, AFlatParameterOfUnevenTensorsIsCutOnEachLaneByItself) {
+  const BufferedLayout made = *TorchLayout(UnevenJob({0}));
+  const Layout& layout = made.layout;
+  EXPECT_THAT(RegionsOf(layout, 0, 0), ElementsAre("[0:2, 0:2] at 0"));
+  EXPECT_THAT(RegionsOf(layout, 1, 0),
+              ElementsAre("[3:4, 0:2] at 0", "[4:5, 0:1] at 2"));
+  EXPECT_THAT(RegionsOf(layout, 2, 0), ElementsAre("[2:3, 0:2] at 0"));
+  EXPECT_THAT(RegionsOf(layout, 3, 0), ElementsAre("[4:5, 1:2] at 0"));
+  EXPECT_EQ(layout.num_copies(0), 1);
+  EXPECT_EQ(layout.num_copies(1), 2);
+  EXPECT_THAT(RegionsOf(layout, 2, 1), ElementsAre("[0:2] at 0"));
+  EXPECT_THAT(RegionsOf(layout, 3, 1), ElementsAre("[0:2] at 0"));
+  EXPECT_EQ(layout.BufferOffset(2, 1, 0), 2);
+  EXPECT_EQ(layout.BufferOffset(3, 1, 1), 1);
+  EXPECT_EQ(ListBuffers(made, 2)[0].elements, 4);
+  EXPECT_EQ(ListBuffers(made, 3)[0].elements, 3);
+}
+
+// NO_SHARD: all is whole, only elsewhere, so that ranks of both lanes hold b
+// together.
+TEST(TorchLayout, WhatIsNotShardedIsOneCopyOnAllLanes) {
+  const Layout layout = TorchLayout(UnevenJob({}))->layout;
+  EXPECT_EQ(layout.num_copies(1), 1);
+  EXPECT_EQ(layout.HoldersLike(3, 1, 0).size(), 4);
+  EXPECT_EQ(layout.BufferOffset(2, 1, 0), 6);
+  EXPECT_EQ(layout.BufferOffset(3, 1, 0), 4);
+}
+
+TEST(TorchLayout, RefusesToFlattenOverAnAxisThatCuts) {
+  ExpectRefused(UnevenJob({0, 1}),
+                "flat parameter \"unit\": tensor a is cut over axis \"tp\", "
+                "over which the run that it lies in is");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "vps/geometry/checked.h"
+#include "vps/layout/rank_group.h"
 #include "vps/model/tensor_spec.h"
 
 namespace dynatrain::vps {
@@ -33,6 +33,57 @@ absl::StatusOr<std::vector<int>> PipelineRanks(const TorchWorld& world,
   return ranks;
 }
 
+bool Cuts(const TorchTensor& tensor, int axis) {
+  return std::any_of(
+      tensor.cuts.begin(), tensor.cuts.end(), [&](const Cut& cut) {
+        return std::find(cut.group.axes.begin(), cut.group.axes.end(), axis) !=
+               cut.group.axes.end();
+      });
+}
+
+// The lanes of one state, in the terms of the layout.
+struct Lanes {
+  std::vector<int> locating;  // axes that locate copies
+  std::vector<int> inner;     // axes of the placement's lanes
+  LaneTable table;            // over the former, then the latter
+};
+
+Lanes LanesOf(const Mesh& mesh, const TorchTensor& tensor,
+              const TorchMemory& memory) {
+  Lanes lanes;
+  for (const int axis : AxesThatMatter(mesh, memory.table)) {
+    const bool locates = memory.flat.has_value() && !Cuts(tensor, axis);
+    (locates ? lanes.locating : lanes.inner).push_back(axis);
+  }
+  std::vector<int> axes = lanes.locating;
+  axes.insert(axes.end(), lanes.inner.begin(), lanes.inner.end());
+  lanes.table = OverAxes(mesh, memory.table, std::move(axes));
+  return lanes;
+}
+
+// Adds a copy at `held.at` for each coordinate on the locating axes.
+void AddCopies(const Mesh& mesh, const Lanes& lanes, int tensor, Held held,
+               LayoutBuilder& builder) {
+  const RankGroup locating(mesh, {lanes.locating});
+  const int inner =
+      static_cast<int>(lanes.table.lanes.size()) / locating.ranks();
+  const auto at = held.at;
+  for (int place = 0; place < locating.ranks(); ++place) {
+    held.at = at;
+    for (int axis : lanes.locating) {
+      held.at.push_back(mesh.Coordinate(locating.RankOf(place), axis));
+    }
+    const auto first = lanes.table.lanes.begin() + place * inner;
+    if (lanes.inner.empty()) {
+      held.flat = first->flat;
+      held.storage = first->storage;
+    } else {
+      held.lanes.assign(first, first + inner);
+    }
+    builder.AddCopy(tensor, held);
+  }
+}
+
 }  // namespace
 
 absl::Status AddTorchTensor(const TorchWorld& world, int mesh,
@@ -45,16 +96,20 @@ absl::Status AddTorchTensor(const TorchWorld& world, int mesh,
       what);
   ASSIGN_OR_RETURN(const std::vector<int> ranks, PipelineRanks(world, tensor),
                    what);
-  Placement placement{.mesh = mesh, .cuts = tensor.cuts, .flat = memory.flat};
+  const Lanes lanes = LanesOf(world.mesh, tensor, memory);
+  Placement placement{.mesh = mesh,
+                      .cuts = tensor.cuts,
+                      .flat = memory.flat,
+                      .lanes = lanes.inner};
   if (!ranks.empty()) placement.located_by = {world.pipeline->axis()};
-  Held held{.placement = builder.AddPlacement(std::move(placement)),
-            .flat = memory.position,
-            .storage = memory.storage};
+  placement.located_by.insert(placement.located_by.end(),
+                              lanes.locating.begin(), lanes.locating.end());
+  Held held{.placement = builder.AddPlacement(std::move(placement))};
   const int index = builder.AddTensor(std::move(spec));
-  if (ranks.empty()) builder.AddCopy(index, held);
+  if (ranks.empty()) AddCopies(world.mesh, lanes, index, held, builder);
   for (int rank : ranks) {
     held.at = {rank};
-    builder.AddCopy(index, held);
+    AddCopies(world.mesh, lanes, index, held, builder);
   }
   return absl::OkStatus();
 }
@@ -87,8 +142,11 @@ absl::StatusOr<Dtype> ParamDtype(const TorchTensor& tensor) {
       absl::StrCat("tensor ", tensor.name, " has no state \"param\""));
 }
 
-absl::Status CheckLaidTogether(absl::Span<const TorchTensor> tensors,
-                               absl::Span<const int> members) {
+absl::Status CheckLaidTogether(const Mesh& mesh,
+                               absl::Span<const TorchTensor> tensors,
+                               absl::Span<const int> members,
+                               absl::Span<const int> axes) {
+  RETURN_IF_ERROR(RanksOnAxes(mesh, axes).status());
   if (members.empty()) return absl::InvalidArgumentError("has no tensors");
   const int count = static_cast<int>(tensors.size());
   for (int index : members) {
@@ -102,42 +160,14 @@ absl::Status CheckLaidTogether(absl::Span<const TorchTensor> tensors,
           absl::StrCat("tensors ", first.name, " and ", tensors[index].name,
                        " are on different pipeline stages"));
     }
+    for (int axis : axes) {
+      if (!Cuts(tensors[index], axis)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "tensor ", tensors[index].name, " is cut over axis \"",
+          mesh.axes()[axis].name, "\", over which the run that it lies in is"));
+    }
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<int64_t> EvenLocalElements(const TorchWorld& world,
-                                          const TorchTensor& tensor) {
-  std::vector<int64_t> shape = tensor.shape;
-  for (const Cut& cut : tensor.cuts) {
-    ASSIGN_OR_RETURN(const int64_t pieces,
-                     RanksOnAxes(world.mesh, cut.group.axes),
-                     absl::StrCat("tensor ", tensor.name));
-    if (cut.dim < 0 || cut.dim >= static_cast<int>(shape.size())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("tensor ", tensor.name, ": a cut is of dim ", cut.dim,
-                       " of ", shape.size()));
-    }
-    if (pieces == 1) continue;
-    int64_t& extent = shape[cut.dim];
-    if (extent % (pieces * cut.num_blocks) != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "tensor ", tensor.name, ": dim ", cut.dim, " of extent ", extent,
-          " is cut into ", pieces, " uneven pieces",
-          cut.num_blocks > 1 ? absl::StrCat(" in ", cut.num_blocks, " blocks")
-                             : "",
-          ", so ranks would flatten local tensors of different sizes; a "
-          "listing of the job (docs/space.md) is a layout"));
-    }
-    extent /= pieces;
-  }
-  const std::optional<int64_t> elements = CheckedVolume(shape);
-  if (!elements.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", tensor.name,
-                     ": its number of elements does not fit 63 bits"));
-  }
-  return *elements;
 }
 
 }  // namespace dynatrain::vps

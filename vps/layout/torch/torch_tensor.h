@@ -15,6 +15,7 @@
 #include "vps/layout/layout_builder.h"
 #include "vps/layout/mesh.h"
 #include "vps/layout/placement.h"
+#include "vps/layout/torch/lane_table.h"
 #include "vps/layout/torch/pipeline_stages.h"
 #include "vps/model/dtype.h"
 
@@ -46,11 +47,12 @@ struct TorchTensor {
 // own, as they are.
 struct TorchMemory {
   std::optional<Flat> flat;
-  FlatPosition position;  // if flat
-  Storage storage;
+  LaneTable table;
 };
 
-// Adds `state` of `tensor` to the layout, a copy for each place that has it.
+// Adds `state` of `tensor` to the layout, a copy for each place that has it,
+// and for each lane of an axis that does not cut it, if it is flattened: ranks
+// along such an axis have equal local tensors and other pieces of them.
 // Returns kInvalidArgument naming the tensor and the field if TensorSpec
 // refuses it, a stage isn't one of the pipeline's, or there is no pipeline.
 // REQUIRES: `mesh` is the builder's index of world.mesh.
@@ -67,18 +69,14 @@ absl::StatusOr<int64_t> RanksOnAxes(const Mesh& mesh,
 // it has no such state.
 absl::StatusOr<Dtype> ParamDtype(const TorchTensor& tensor);
 
-// OK if `members`, indices of `tensors`, can be laid into one run: there is
-// one, all are tensors, and all are on the same pipeline stages. Otherwise
-// kInvalidArgument naming the tensors.
-absl::Status CheckLaidTogether(absl::Span<const TorchTensor> tensors,
-                               absl::Span<const int> members);
-
-// The elements of the local tensor, which have to be as many on all ranks, so
-// that what is laid behind it begins at the same place everywhere. Returns
-// kInvalidArgument naming the tensor and the dim if a cut is uneven, or is of a
-// dim or over axes that are not there.
-absl::StatusOr<int64_t> EvenLocalElements(const TorchWorld& world,
-                                          const TorchTensor& tensor);
+// OK if `members`, indices of `tensors`, can be laid into one run that is cut
+// over `axes`: there is one, all are tensors, all are on the same pipeline
+// stages, and none is cut over those axes. Otherwise kInvalidArgument naming
+// the tensors.
+absl::Status CheckLaidTogether(const Mesh& mesh,
+                               absl::Span<const TorchTensor> tensors,
+                               absl::Span<const int> members,
+                               absl::Span<const int> axes);
 
 }  // namespace dynatrain::vps
 
