@@ -1,7 +1,8 @@
 # Everything a person or CI starts. Each target is one script under tools/.
 .DEFAULT_GOAL := help
 PREFIX ?= /usr/local
-.PHONY: help build install test test-long oracle lint format demo demo-down cluster-up cluster-down images setup
+MINUTES ?= 10
+.PHONY: help build install test test-long oracle fuzz lint format demo demo-down cluster-up cluster-down images setup
 
 help: ## show these targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -27,6 +28,10 @@ oracle: ## every configuration of tests/oracle against real Megatron-Core on CPU
 	@tools/setup/all debian abseil bazelrc python megatron
 	@bazel build //tools/cli:dynatrain
 	@tests/oracle/all --write docs/oracle.md
+
+fuzz: ## fuzz every reader of outside text with libFuzzer for MINUTES (10) each
+	@tools/setup/all debian abseil bazelrc
+	@tests/fuzz/run $(MINUTES)
 
 lint: ## clang-format, clang-tidy on what changed, buildifier, ruff, mypy
 	@tools/test/run --only setup,lint

@@ -24,7 +24,7 @@ def real_workers() -> Workers:
     show = 'cd "$1" && . ./common.sh && printf %s "$DEEPSPEED_PACKAGES"'
     packages = subprocess.run(["bash", "-c", show, "bash", ROOT / "tools" / "setup"], check=True, capture_output=True, text=True).stdout
     os.environ["PYTHONPATH"] = os.pathsep.join([*PATHS, packages, os.environ.get("PYTHONPATH", "")])
-    return Workers(preload=("warm_deepspeed", "deepspeed_jobs"))
+    return Workers(preload=("warm_deepspeed", "deepspeed_jobs"), paths=(*PATHS, packages))
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from workers import Workers  # noqa: E402
 
 @pytest.fixture(scope="session")
 def workers() -> Workers:
-    return Workers(preload=("warm", "pipeline_jobs", "checkpoint_jobs"))
+    return Workers(preload=("warm", "pipeline_jobs", "checkpoint_jobs"), paths=tuple(PATHS))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,6 +3,9 @@
     workers = Workers(preload=("dtensor_jobs",))
     dumps = workers.run("dtensor_jobs:dump", world=4, arguments={...})   # what each rank returned
 
+There is one server in a process, with what was asked for when it started; so a worker imports by itself what its own Workers want
+besides. Torch's and DeepSpeed's jobs can run in one session.
+
 A job names a function `module:function`, called with (rank, world, **arguments) in an initialised process group. Each world has
 processes of its own: DTensor keeps caches by the equality of meshes, so a second world in one process would meet the first one's groups.
 """
@@ -10,12 +13,14 @@ processes of its own: DTensor keeps caches by the equality of meshes, so a secon
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import logging
 import multiprocessing
 import multiprocessing.connection
 import os
 import pathlib
+import sys
 import tempfile
 import traceback
 import warnings
@@ -25,8 +30,20 @@ from typing import Any
 TIMEOUT_S = 120.0
 
 
+@dataclasses.dataclass(frozen=True)
+class Imports:
+    paths: tuple[str, ...]
+    modules: tuple[str, ...]
+
+    def run(self) -> None:
+        sys.path[:0] = [path for path in self.paths if path not in sys.path]
+        for module in self.modules:
+            importlib.import_module(module)
+
+
 def _rank(rank: int, world: int, store: str, channel: multiprocessing.connection.Connection, function: str,
-          arguments: dict[str, Any]) -> None:
+          arguments: dict[str, Any], imports: Imports) -> None:
+    imports.run()
     import torch
     import torch.distributed as dist
 
@@ -45,10 +62,11 @@ def _rank(rank: int, world: int, store: str, channel: multiprocessing.connection
 
 
 class Workers:
-    """Not thread-safe. `preload`: what the server imports besides torch."""
+    """Not thread-safe. `preload`: what the server imports besides torch. `paths`: where jobs are imported from, besides PYTHONPATH."""
 
-    def __init__(self, preload: tuple[str, ...] = ()) -> None:
+    def __init__(self, preload: tuple[str, ...] = (), paths: tuple[str, ...] = ()) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+        self._imports = Imports(paths, preload)
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["torch", "torch.distributed.tensor", "torch.distributed.fsdp", *preload])
 
@@ -70,7 +88,8 @@ class Workers:
                arguments: dict[str, Any]) -> tuple[BaseProcess, multiprocessing.connection.Connection]:
         ours, theirs = self._context.Pipe()
         store = str(pathlib.Path(folder) / "store")
-        process = self._context.Process(target=_rank, args=(rank, world, store, theirs, function, arguments), daemon=True)
+        process = self._context.Process(target=_rank, daemon=True,
+                                        args=(rank, world, store, theirs, function, arguments, self._imports))
         process.start()
         theirs.close()
         return process, ours
