@@ -27,7 +27,7 @@ import warnings
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-TIMEOUT_S = 120.0
+TIMEOUT_S = 300.0
 
 
 @dataclasses.dataclass(frozen=True)

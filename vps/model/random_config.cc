@@ -101,6 +101,7 @@ void TryWithoutParts(Smallers& smaller) {
   smaller.Try([](ModelNumbers& n) { n.experts.reset(); });
   smaller.Try([](ModelNumbers& n) { n.mamba.reset(); });
   smaller.Try([](ModelNumbers& n) {
+    if (!n.latent.has_value()) return;
     n.latent.reset();
     n.query_groups = n.heads;
     n.head_dim = 1;
