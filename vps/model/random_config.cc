@@ -75,9 +75,13 @@ class Smallers {
     ModelNumbers smaller = whole_;
     change(smaller);
     auto config = ModelConfig::Create(smaller);
-    if (config.ok() && config->numbers() != whole_) {
-      configs_.push_back(*std::move(config));
-    }
+    if (!config.ok() || config->numbers() == whole_) return;
+    // 0 stands for a number that may be larger.
+    const bool is_larger =
+        !whole_.latent.has_value() &&
+        (config->numbers().query_groups > whole_.query_groups ||
+         config->numbers().head_dim > whole_.head_dim);
+    if (!is_larger) configs_.push_back(*std::move(config));
   }
   // `of(numbers)` is one of the numbers, none of which need be there.
   template <typename Of>
