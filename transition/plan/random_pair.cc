@@ -111,7 +111,7 @@ PairCase ReplicatedPair(std::mt19937_64& random) {
         {},
         {.cuts = {{.group = {{axis}}, .dim = Pick(random, 0, 1)}}},
         {.flat = {{{axis}}},
-         .shard = (elements + sizes[axis] - 1) / sizes[axis]}};
+         .in_run = {.shard = (elements + sizes[axis] - 1) / sizes[axis]}}};
     side->layout.meshes = {sizes};
     for (const vps::LayoutCase::Copy& copy : copies) {
       side->layout.tensors.push_back({.shape = shape, .copies = {copy}});
