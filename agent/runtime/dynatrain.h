@@ -57,10 +57,10 @@ int dt_report(dt_session*, const char* frame);
  * routes with (before the pause). manifest: JSON text. summary: {"plan_digest",
  * "manifest_digest","sent_hash","received_hash","kept_bytes","moved_bytes",
  * "minimal_bytes","staging_bytes","peers","source_rank","target_rank" (-1:
- * none), "sources":[{"index","name","state","local_shape"}], "targets":[…],
- * "times_ms"}: the local tensors that have to be bound on each side; empty
- * lists if this process is in no such world. DT_REFUSED with the difference by
- * tensor name if the manifest differs from the transition's. */
+ * none), "sources":[{"index","name","state","dtype","local_shape"}],
+ * "targets":[…], "times_ms"}: the local tensors that have to be bound on each
+ * side; empty lists if this process is in no such world. DT_REFUSED with the
+ * difference by tensor name if the manifest differs from the transition's. */
 int dt_plan(dt_session*, const char* transition, const char* manifest,
             char** summary);
 

@@ -1,10 +1,12 @@
 #include "agent/runtime/plan_summary.h"
 
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "transition/plan/world.h"
 #include "vps/layout/layout.h"
+#include "vps/model/dtype.h"
 #include "vps/model/tensor_spec.h"
 
 namespace dynatrain::runtime {
@@ -24,6 +26,7 @@ json TensorsToBind(const transition::World& world, int rank) {
         {{"index", i},
          {"name", spec.name()},
          {"state", spec.state()},
+         {"dtype", std::string(vps::DtypeName(spec.dtype()))},
          {"local_shape", std::vector<int64_t>(shape->begin(), shape->end())}});
   }
   return tensors;

@@ -15,8 +15,8 @@ nlohmann::json PlanFigures(const ProcessTransition& transition);
 
 // PlanFigures, "source_rank" and "target_rank" (-1: not in that world),
 // "peers", "times_ms", and the tensors to bind: "sources" and
-// "targets", each [{"index","name","state","local_shape"}]: all of the rank's,
-// also those that it holds no element of.
+// "targets", each [{"index","name","state","dtype","local_shape"}]: all of the
+// rank's, also those that it holds no element of.
 nlohmann::json PlanSummary(const ProcessTransition& transition,
                            const std::map<std::string, double>& times_ms);
 

@@ -29,6 +29,12 @@ def bind(
     for key, entry in wanted.items():
         local = local_of(tensors[key])
         shape, size = tuple(entry["local_shape"]), local.element_size()
+        if (dtype := str(local.dtype).removeprefix("torch.")) != entry["dtype"]:
+            raise Refused(
+                f"{key.state} of {key.name}: this rank holds {dtype}, the plan "
+                f"expects {entry['dtype']}: a tensor keeps the dtype it had when its "
+                "world was built"
+            )
         if tuple(local.shape) != shape and not (local.numel() == 0 and 0 in shape):
             raise Refused(
                 f"{key.state} of {key.name}: this rank holds {list(local.shape)}, "

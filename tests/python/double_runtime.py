@@ -188,6 +188,7 @@ def _entries(plan: _Plan, side: Side) -> list[Message]:
             "index": index,
             "name": tensor["name"],
             "state": tensor["state"],
+            "dtype": tensor["dtype"],
             "local_shape": [s.stop - s.start for s in _box(tensor, layout, rank)],
         }
         for index, tensor in enumerate(plan.tensors)

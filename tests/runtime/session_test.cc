@@ -151,6 +151,7 @@ TEST_F(SessionTest, AFirstStartHasNothingToMoveAndWaitsForGoAndCommit) {
   const json summary = session_->Plan(Transition(1, true), kManifest).value();
   EXPECT_EQ(summary.at("sources").size(), 0);
   EXPECT_EQ(summary.at("targets").at(0).at("local_shape"), json({8, 4}));
+  EXPECT_EQ(summary.at("targets").at(0).at("dtype"), "float32");
   EXPECT_EQ(summary.at("target_rank"), 0);
   EXPECT_EQ(summary.at("moved_bytes"), 0);
   ASSERT_TRUE(session_->Report({{"kind", "prepared"}, {"g", 1}}).ok());
