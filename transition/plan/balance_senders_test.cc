@@ -94,14 +94,24 @@ void Enlarge(vps::LayoutCase& layout) {
   }
 }
 
+// A piece that was empty may not be any more, and then be more than its lane
+// has room for: such a layout is drawn again.
+vps::LayoutCase LargeRandomLayout(
+    const std::vector<vps::LayoutCase::Tensor>& tensors,
+    std::mt19937_64& random) {
+  while (true) {
+    vps::LayoutCase layout = vps::RandomLayout(tensors, 12, random);
+    Enlarge(layout);
+    if (vps::MakeLayout(layout).ok()) return layout;
+  }
+}
+
 PlanInput LargeRandomInput(std::mt19937_64& random) {
   PairCase pair = RandomPair(random);
   std::vector<vps::LayoutCase::Tensor> tensors = vps::RandomTensors(random);
   for (vps::LayoutCase::Tensor& tensor : tensors) tensor.pad_from = -1;
-  pair.source.layout = vps::RandomLayout(tensors, 12, random);
-  pair.target.layout = vps::RandomLayout(tensors, 12, random);
-  Enlarge(pair.source.layout);
-  Enlarge(pair.target.layout);
+  pair.source.layout = LargeRandomLayout(tensors, random);
+  pair.target.layout = LargeRandomLayout(tensors, random);
   std::tie(pair.source.ids, pair.target.ids) = RandomProcesses(
       pair.source.layout.world_size(), pair.target.layout.world_size(), random);
   pair.min_sender_bytes = 1;
