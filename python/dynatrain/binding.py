@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dynatrain.errors import Refused
 from dynatrain.runtime import Message, Runtime, Side
-from dynatrain.state import Key, local_of
+from dynatrain.state import Key, dtype_of, local_of
 
 _LISTS = {Side.SOURCE: "sources", Side.TARGET: "targets"}
 
@@ -29,7 +29,7 @@ def bind(
     for key, entry in wanted.items():
         local = local_of(tensors[key])
         shape, size = tuple(entry["local_shape"]), local.element_size()
-        if (dtype := str(local.dtype).removeprefix("torch.")) != entry["dtype"]:
+        if (dtype := dtype_of(local)) != entry["dtype"]:
             raise Refused(
                 f"{key.state} of {key.name}: this rank holds {dtype}, the plan "
                 f"expects {entry['dtype']}: a tensor keeps the dtype it had when its "

@@ -7,7 +7,7 @@ and lock.lock()). Names of more than 15 characters are on the heap, and
 "ALLGATHER_COALESCED", what DTensor's full_tensor() runs as, is one: two
 workers that end at about the same time free one buffer twice, and some time
 later the process dies in malloc or free, of SIGABRT or SIGSEGV, anywhere.
-`tests/python/programs/gloo_workers.py` shows it within seconds. With one worker
+`tests/python/programs/gloo_workers.py` shows it within a minute. With one worker
 there is nobody to race with. Collectives of a group run in the order in which
 they are called, as they must on all ranks, so one worker can't block itself.
 """
@@ -21,11 +21,9 @@ import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 from torch._C._distributed_c10d import ProcessGroupGloo
 
-WORKERS = 1
-
 
 def install() -> None:
-    """Once per process: all gloo groups made from now on have `WORKERS`."""
+    """Once per process: gloo groups made from now on have one worker."""
     backend = dist.Backend
     backend.register_backend(
         backend.GLOO,
@@ -41,7 +39,7 @@ def _create(asked: Any, backend_options: object | None) -> Any:
     if asked.enable_reconfigure:  # groups that change their members; not ours
         return c10d._create_gloo_process_group(asked, backend_options)
     options = ProcessGroupGloo._Options()  # type: ignore[attr-defined]
-    options._threads = WORKERS
+    options._threads = 1
     options._timeout = asked.timeout
     options._devices = _devices()
     group = ProcessGroupGloo(

@@ -16,7 +16,7 @@ from torch import nn
 from dynatrain.errors import Refused
 from dynatrain.layout import Layout, Split, local_box
 from dynatrain.sharding import by_state
-from dynatrain.state import Key, Tensors, local_of
+from dynatrain.state import Key, Tensors, dtype_of, local_of
 
 VERSION = 1
 
@@ -26,7 +26,7 @@ class TensorSpec:
     """One tensor of the parameter space."""
 
     key: Key
-    dtype: str  # torch's name: float32, bfloat16, int64, …
+    dtype: str  # as `dtype_of` names it
     shape: tuple[int, ...]  # global
     splits: tuple[Split, ...]
 
@@ -86,7 +86,7 @@ def manifest_of(
     specs = tuple(
         TensorSpec(
             key=key,
-            dtype=str(tensor.dtype).removeprefix("torch."),
+            dtype=dtype_of(tensor),
             shape=tuple(tensor.shape),
             splits=splits[key],
         )

@@ -181,6 +181,11 @@ def _describe(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
+def dtype_of(tensor: Tensor) -> str:
+    """The dtype as the manifest names it: float32, bfloat16, int64, …"""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
 def local_of(tensor: Tensor) -> Tensor:
     """This rank's part."""
     with torch.no_grad():

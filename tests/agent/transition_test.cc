@@ -156,6 +156,29 @@ TEST_F(TransitionTest, ARankThatDoesNotAnswerArmIsNamed) {
   EXPECT_EQ(reply.reason, "local rank 1 did not answer within 3 s");
 }
 
+TEST_F(TransitionTest, OfAStopThatIsTakenBackNothingIsLeftToSee) {
+  AgentProcess& a = Pod(1);
+  Start({&a});
+  TestOperator op = Operator(2);
+  op.Plan(2, {&a}, {&a});
+  op.Drive(
+      [](const Decision& d) { return d.action == Action::kWriteDraining; });
+  const uint64_t step = a.Look().ranks[0].step + 100;
+  const ArmReply reply = *a.api().Arm(op.Fence("p2"), step, Soon());
+  ASSERT_FALSE(reply.refused) << reply.reason;
+  const auto all_stopped = [](const Observation& o) {
+    return o.transition.ranks[0].stopped && o.transition.ranks[1].stopped;
+  };
+  a.Await("both stopped", all_stopped);
+  ASSERT_TRUE(a.api().Cancel(op.Fence("p2"), Soon()).ok());
+  const Observation seen = a.Look();
+  EXPECT_FALSE(seen.transition.ranks[0].stopped);
+  EXPECT_FALSE(seen.transition.ranks[1].stopped);
+  op.Drive();
+  EXPECT_EQ(record_.phase, RecordPhase::kReleased) << record_.reason;
+  EXPECT_TRUE(all_stopped(a.Look()));
+}
+
 TEST_F(TransitionTest, AnOperatorThatRestartsAnywhereGoesOn) {
   AgentProcess& a = Pod(1);
   Start({&a});

@@ -2,7 +2,7 @@
 
 gloo_workers.py torch|dynatrain SECONDS: collectives with a long name, two
 hundred at a time, over a group as torch makes it or as dynatrain does. With
-torch 2.15's two workers the process dies within seconds: "malloc(): unaligned
+torch 2.15's two workers the process dies within a minute: "malloc(): unaligned
 tcache chunk detected", "double free", or SIGSEGV. Else it says how many it did.
 """
 
