@@ -14,16 +14,20 @@
 namespace dynatrain::transition {
 namespace {
 
+// So slow that the few bytes of random pairs take some time.
+ClusterModel SlowCluster(int nics_per_node) {
+  return *ClusterModel::Create({.num_nodes = 6,
+                                .ranks_per_node = 4,
+                                .nics_per_node = nics_per_node,
+                                .inside_bytes_per_second = 10'000'000,
+                                .nic_bytes_per_second = 1'000'000});
+}
+
 // Whatever moves is there, and takes as long as the preview says.
 TEST(Timeline, EndsWhenThePreviewSays) {
   std::mt19937_64 random = TestRandom();
   for (int i = 0; i < 200; ++i) {
-    const ClusterModel cluster =
-        *ClusterModel::Create({.num_nodes = 6,
-                               .ranks_per_node = 4,
-                               .nics_per_node = i % 3 == 0 ? 2 : 4,
-                               .inside_bytes_per_second = 10'000'000,
-                               .nic_bytes_per_second = 1'000'000});
+    const ClusterModel cluster = SlowCluster(i % 3 == 0 ? 2 : 4);
     PreviewOptions options;
     options.schedule.execution =
         i % 2 == 0 ? Execution::kOrdered : Execution::kGrouped;
@@ -54,12 +58,7 @@ TEST(Timeline, EndsWhenThePreviewSays) {
 TEST(Timeline, TransfersOfAPortFollowOneAnother) {
   std::mt19937_64 random = TestRandom(2);
   for (int i = 0; i < 100; ++i) {
-    const ClusterModel cluster =
-        *ClusterModel::Create({.num_nodes = 6,
-                               .ranks_per_node = 4,
-                               .nics_per_node = 4,
-                               .inside_bytes_per_second = 10'000'000,
-                               .nic_bytes_per_second = 1'000'000});
+    const ClusterModel cluster = SlowCluster(4);
     PreviewOptions options;
     options.schedule.execution = Execution::kOrdered;
     options.schedule.list.unit_bytes = 4;
@@ -85,12 +84,7 @@ TEST(Timeline, TransfersOfAPortFollowOneAnother) {
 TEST(Timeline, OfStagesIsThatOfAll) {
   std::mt19937_64 random = TestRandom(1);
   for (int i = 0; i < 50; ++i) {
-    const ClusterModel cluster =
-        *ClusterModel::Create({.num_nodes = 6,
-                               .ranks_per_node = 4,
-                               .nics_per_node = 4,
-                               .inside_bytes_per_second = 10'000'000,
-                               .nic_bytes_per_second = 1'000'000});
+    const ClusterModel cluster = SlowCluster(4);
     PreviewOptions options;
     options.staging.emplace();
     const PairCase pair = RandomPair(random);
@@ -113,12 +107,7 @@ TEST(Timeline, OfCollectivesIsThatOfTheirWindows) {
   std::mt19937_64 random = TestRandom(2);
   int with_some = 0;
   for (int i = 0; i < 100; ++i) {
-    const ClusterModel cluster =
-        *ClusterModel::Create({.num_nodes = 6,
-                               .ranks_per_node = 4,
-                               .nics_per_node = i % 3 == 0 ? 2 : 4,
-                               .inside_bytes_per_second = 10'000'000,
-                               .nic_bytes_per_second = 1'000'000});
+    const ClusterModel cluster = SlowCluster(i % 3 == 0 ? 2 : 4);
     PreviewOptions options;
     options.schedule.execution =
         i % 2 == 0 ? Execution::kOrdered : Execution::kGrouped;
