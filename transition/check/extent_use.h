@@ -16,7 +16,7 @@ namespace dynatrain::transition {
 class ExtentUse {
  public:
   // Pieces lie end to end in their order, each row-major, from the beginning of
-  // an extent; none of their bytes is used. They outlive it.
+  // an extent; none of their bytes is used.
   ExtentUse(absl::Span<const Piece> pieces,
             absl::Span<const int64_t> item_bytes, int64_t extent_bytes);
 

@@ -93,7 +93,8 @@ class Choices {
   std::vector<std::vector<Part>> parts_;
 };
 
-// Where the shares meet, laid end to end, so that no piece is below `least`.
+// Where the shares meet, laid end to end, so that no piece but the
+// last is below `least`.
 std::vector<int64_t> CutsOf(const std::vector<int64_t>& shares, int64_t bytes,
                             int64_t least) {
   std::vector<int64_t> cuts = {0};

@@ -1,5 +1,6 @@
 // Balance: the heaviest sender sends at most 1.05 times what it has to in the
-// best plan that moves the same bytes to the same ranks.
+// best plan that moves the same bytes to the same ranks. Nothing that runs asks
+// for it yet: a job's plans have equal parts.
 //
 //   ASSIGN_OR_RETURN(PlanInput input, PlanInput::Create(source, target));
 //   input = BalanceSenders(input);    // last: all ranks do, or none
@@ -32,10 +33,11 @@ struct SenderBalance {
   int64_t chosen_bytes = 0;
 };
 
-// The input as it is if equal parts are within 1.05 of the bound or it is
-// beyond `options`, else one with SenderShares. Their pieces are kept as large
-// as PlanOptions asks: where that binds (one rank that joins a thousand
-// replicas), the heaviest sender is above the bound by a piece of
+// The input with equal parts if those are within 1.05 of the bound, it is
+// beyond `options` or nothing better was found, else with SenderShares. Unless
+// it is beyond `options` or nothing is sent, `balance` tells. Their pieces are
+// kept as large as PlanOptions asks: where that binds (one rank that joins a
+// thousand replicas), the heaviest sender is above the bound by a piece of
 // min_sender_bytes or by the target's bytes / max_senders.
 PlanInput BalanceSenders(const PlanInput& input,
                          const BalanceOptions& options = {},

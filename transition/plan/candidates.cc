@@ -182,7 +182,7 @@ std::vector<int> CandidateFinder::FindReceivers(const HeldPiece& from,
     if (tier == Tier::kAnywhere) {
       add_all(to.holders.size(), [&](int i) { return to.holders.rank(i); });
     } else {
-      const std::vector<int> targets =
+      const std::vector<int>& targets =
           TargetsIn(to, to_placement, tier, *group);
       add_all(static_cast<int>(targets.size()),
               [&](int i) { return targets[i]; });

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -84,8 +85,8 @@ void ForEachTurnOf(int index, int size, int candidates, int64_t begin,
 // tensors are held by the same few sets of ranks.
 class CandidateFinder {
  public:
-  // `source_rank` -1: Receivers is not asked. REQUIRES: the source world is not
-  // empty.
+  // `source_rank` -1: ReceiversOf is not asked. REQUIRES: the source world is
+  // not empty.
   CandidateFinder(const PlanInput& input, int source_rank)
       : input_(input), source_rank_(source_rank) {}
 

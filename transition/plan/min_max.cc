@@ -1,8 +1,10 @@
 #include "transition/plan/min_max.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
 #include <queue>
+#include <utility>
+#include <vector>
 
 namespace dynatrain::transition {
 namespace {

@@ -48,9 +48,10 @@ int64_t Division::cut(int part) const {
 }
 
 int Division::PartAt(int64_t byte) const {
-  if (parts_ == 1 || byte <= 0) return 0;
+  if (parts_ == 1 || end_bytes_ == 0 || byte < 0) return 0;
   if (byte >= end_bytes_) return parts_ - 1;
   if (!is_equal()) {
+    // The last of those that begin here: the others, also at 0, are empty.
     return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), byte) -
                             cuts_.begin() - 1);
   }

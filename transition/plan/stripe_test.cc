@@ -113,5 +113,14 @@ TEST(Stripe, SharesLinesEqually) {
   }
 }
 
+TEST(DivisionTest, EmptyPartsHaveNoByteNotEvenTheFirst) {
+  const std::vector<int64_t> cuts = {0, 0, 8, 8};
+  const Division division = Division::At(cuts);
+  EXPECT_EQ(division.PartAt(0), 1);
+  EXPECT_EQ(division.PartAt(7), 1);
+  const Box one = Box::Whole({1}).value();
+  EXPECT_EQ(OnlyPart(one, {0, 1}, division), 1);
+}
+
 }  // namespace
 }  // namespace dynatrain::transition

@@ -62,9 +62,11 @@ absl::Status CheckCopies(const Move& move) {
     if (copy >= 0 && (space == Space::kStaging || copy < kMaxCopies)) {
       return absl::OkStatus();
     }
-    return Wrong(move,
-                 absl::StrCat("has copy ", copy, " in ", SpaceName(space),
-                              " memory; copies are 0 to ", kMaxCopies - 1));
+    return Wrong(move, absl::StrCat("has copy ", copy, " in ", SpaceName(space),
+                                    " memory; copies are 0 ",
+                                    space == Space::kStaging
+                                        ? "or more"
+                                        : absl::StrCat("to ", kMaxCopies - 1)));
   };
   RETURN_IF_ERROR(check(move.space, move.source_copy));
   return check(move.into, move.piece.copy);
