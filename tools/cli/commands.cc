@@ -217,7 +217,7 @@ Command Plan() {
             .letter = "",
             .value = "MIB",
             .help = "of one rank, memory that is dead at a step boundary, as\n"
-                    "gradients are: packing uses it first; default 0"},
+                    "gradients are: packing uses it first; default: none"},
            Output({"table", "json", "svg"},
                   "table for people (the default), json: all of it, with\n"
                   "units in the names (docs/plan.md), svg: a picture of who\n"

@@ -25,7 +25,7 @@ struct OrderFound {
   // An order with the least excess there is, or one not above `floor_bytes`.
   // Empty if the search ended before it (or there are no tasks).
   std::vector<int> tasks;
-  // No order has an excess below this and below the floor too.
+  // If above the floor: no order has an excess below this.
   int64_t reached_bytes = 0;
 };
 

@@ -136,6 +136,26 @@ absl::Status CheckRank(const Moves& moves, const RankMemory& memory) {
   return CheckExtents(memory);
 }
 
+// Each extent has an entry in a table (extents.h): 1 GiB of them at most.
+absl::Status CheckNumExtents(const WorldMemory& memory,
+                             absl::Span<const RankTotals> totals) {
+  constexpr int64_t kMaxExtents = int64_t{1} << 27;
+  int64_t num_extents = 0;
+  for (size_t rank = 0; rank < memory.size(); ++rank) {
+    const int64_t extent_bytes = memory[rank].extent_bytes;
+    if (extent_bytes == 1) continue;
+    num_extents += totals[rank].source_bytes / extent_bytes +
+                   totals[rank].target_bytes / extent_bytes;
+    if (num_extents <= kMaxExtents) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("extent_bytes is ", extent_bytes,
+                     ", which makes more than ", kMaxExtents,
+                     " extents; it must be larger (or 1: any "
+                     "bytes)"));
+  }
+  return absl::OkStatus();
+}
+
 void AddLine(const Line& line, std::vector<RankTotals>& totals) {
   for (const RankRate& rate : line.rates) {
     RankTotals& it = totals[rate.rank];
@@ -199,6 +219,7 @@ absl::StatusOr<std::vector<RankTotals>> TotalsOf(const Moves& moves,
       it.target_bytes += moves.BytesOf(piece);
     }
   }
+  RETURN_IF_ERROR(CheckNumExtents(memory, totals));
   for (const Move& move : moves.all()) {
     RankTotals& it = totals[move.receiver];
     if (move.adopted) it.adopted_bytes += moves.BytesOf(move.piece);

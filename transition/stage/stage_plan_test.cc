@@ -154,6 +154,25 @@ TEST(StagePlanTest, PagesDoNotGoWithWholeBuffers) {
       HasSubstr("extent_bytes is 0; it must be from 1 to 2^40"));
 }
 
+TEST(StagePlanTest, PagesThatAreTooManyToCountAreRefused) {
+  const auto plan_of = [](int64_t extent_bytes) {
+    const vps::Box whole = vps::Box::Whole({int64_t{1} << 36}).value();
+    const Piece piece = {.tensor = 0, .region = whole};
+    const Moves moves =
+        Moves::Create(2, {1}, {{.sender = 0, .receiver = 1, .piece = piece}})
+            .value();
+    WorldMemory memory(2);
+    memory[0].source = {piece};
+    memory[1].target = {piece};
+    for (RankMemory& rank : memory) rank.extent_bytes = extent_bytes;
+    return PlanStages(moves, memory, {}).status();
+  };
+  EXPECT_TRUE(plan_of(2 * kMiB).ok());
+  EXPECT_THAT(std::string(plan_of(2).message()),
+              HasSubstr("extent_bytes is 2, which makes more than 134217728 "
+                        "extents; it must be larger"));
+}
+
 // Peaks are no more than what the programs need: one byte less and the checker
 // says so.
 TEST(StagePlanTest, PeaksAreThoseOfThePrograms) {

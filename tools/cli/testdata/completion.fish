@@ -29,7 +29,7 @@ complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l memory -d 'of one
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l budget -d 'what tight may use beyond the larger of the two states, 64 or more; default 256' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l free-by -d 'what can be given back by itself: extents (the default; arenas), tensors or buffers' -x -a 'extents tensors buffers'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l extent -d 'memory goes by whole pages of this size, such as 2; default: any bytes' -x
-complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l dead -d 'of one rank, memory that is dead at a step boundary, as gradients are: packing uses it first; default 0' -x
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l dead -d 'of one rank, memory that is dead at a step boundary, as gradients are: packing uses it first; default: none' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s o -l output -d 'table for people (the default), json: all of it, with units in the names (docs/plan.md), svg: a picture of who sends what to whom, and when' -x -a 'table json svg'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l trace -d 'write when each port sends and receives what, for ui.perfetto.dev or chrome://tracing' -r -F
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l check -d 'prove of all ranks\' programs that nobody waits for ever and each element arrives once; exit code 5 if not'

@@ -47,7 +47,7 @@ _dynatrain() {
             '--budget=[what tight may use beyond the larger of the two states, 64 or more; default 256]:value:' \
             '--free-by=[what can be given back by itself\: extents (the default; arenas), tensors or buffers]:value:(extents tensors buffers)' \
             '--extent=[memory goes by whole pages of this size, such as 2; default\: any bytes]:value:' \
-            '--dead=[of one rank, memory that is dead at a step boundary, as gradients are\: packing uses it first; default 0]:value:' \
+            '--dead=[of one rank, memory that is dead at a step boundary, as gradients are\: packing uses it first; default\: none]:value:' \
             '(-o --output)'{-o+,--output=}'[table for people (the default), json\: all of it, with units in the names (docs/plan.md), svg\: a picture of who sends what to whom, and when]:value:(table json svg)' \
             '--trace=[write when each port sends and receives what, for ui.perfetto.dev or chrome\://tracing]:value:_files' \
             '--check[prove of all ranks'\'' programs that nobody waits for ever and each element arrives once; exit code 5 if not]' \
