@@ -17,7 +17,6 @@ class RankView {
   // REQUIRES: 0 <= rank < layout.world_size().
   RankView(const Layout& layout, int rank);
 
-  int rank() const { return rank_; }
   // As those of Layout, of this rank.
   bool IsAt(int tensor, int copy) const;
   void ForEachRegionOf(int tensor,

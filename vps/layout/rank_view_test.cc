@@ -19,7 +19,6 @@ TEST(RankView, SaysOfARankWhatItsLayoutSays) {
     const Layout layout = *MakeLayout(layout_case);
     for (int rank = 0; rank < layout.world_size(); ++rank) {
       const RankView view(layout, rank);
-      EXPECT_EQ(view.rank(), rank);
       for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
         for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
           EXPECT_EQ(view.IsAt(tensor, copy), layout.IsAt(rank, tensor, copy));
