@@ -191,22 +191,24 @@ using PieceOf =
     absl::FunctionRef<std::optional<int>(const PlacementBody::CutBody&)>;
 
 // What the cuts leave of a dim at most, in these pieces. The first piece is the
-// largest, and of a longer dim it is longer, but for blocks: 3 indices in 3
+// largest, and of a longer dim it is longer. But for blocks: 3 indices in 3
 // blocks, each cut in 2, give 3 to the first piece, 4 indices (2, 2 and 0 to a
-// block) only 2. So before a cut in blocks all pieces count.
+// block) only 2. And but for later pieces: of 3 indices in 3 pieces the last
+// has 1, of 4 (2, 2 and 0) none. So before such a cut all pieces count.
 int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
                         int64_t extent, PieceOf piece_of) {
   std::set<int64_t> extents = {extent};
   for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
     if (cut->dim != dim) continue;
-    const bool blocks_follow =
+    const bool all_count =
         std::any_of(cut + 1, cuts.end(), [&](const auto& later) {
-          return later.dim == dim && later.rule.num_blocks > 1;
+          return later.dim == dim && (later.rule.num_blocks > 1 ||
+                                      piece_of(later).value_or(0) > 0);
         });
     std::set<int64_t> after;
     const std::optional<int> piece = piece_of(*cut);
     for (const int64_t before : extents) {
-      if (blocks_follow && !piece.has_value()) {
+      if (all_count && !piece.has_value()) {
         for (int64_t extent : PieceExtents(before, cut->rule)) {
           after.insert(extent);
         }

@@ -136,6 +136,18 @@ TEST(LayoutBuilder, RefusesNamingTensorAndField) {
                               {.flat = {4, 6}}}}}},
        "lanes[1]: flat: 12 elements from position 1 end at 13, beyond the run "
        "of 2 shards of 6"},
+      // 7 rows over a 2: 4 and 3. Over tp 3 the last has none of 4 (2, 2 and
+      // 0), and one of 3.
+      {{.meshes = {*Mesh::Create({{"dp", 2}, {"tp", 3}, {"a", 2}})},
+        .placement = {.cuts = {{.group = {{2}}}, {.group = {{1}}}},
+                      .flat = flat,
+                      .lanes = {1}},
+        .shape = {7, 4},
+        .copies = {{.lanes = {{.flat = {0, 4}},
+                              {.flat = {0, 4}},
+                              {.flat = {5, 4}}}}}},
+       "lanes[2]: flat: 4 elements from position 5 end at 9, beyond the run of "
+       "2 shards of 4"},
   };
   for (const auto& [parts, why] : table) {
     const absl::Status status = Build(parts);
