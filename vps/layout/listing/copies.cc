@@ -90,6 +90,20 @@ absl::Status CheckCovered(const Box& whole, absl::Span<const CopyPart> parts) {
       absl::StrCat("no rank lists elements ", rest[0].DebugString()));
 }
 
+bool AllAreOneCopy(const Box& whole, absl::Span<const CopyPart> parts) {
+  // Sums may be more than 63 bits; of the right number they are not.
+  uint64_t elements = 0;
+  for (const CopyPart& part : parts) elements += NumElements(part.boxes);
+  if (elements != static_cast<uint64_t>(whole.num_elements())) return false;
+  absl::flat_hash_set<int> ranks;
+  for (const CopyPart& part : parts) {
+    for (int rank : part.ranks) {
+      if (!ranks.insert(rank).second) return false;
+    }
+  }
+  return CheckExactCover(whole, BoxesOf(parts)).ok();
+}
+
 // Depth first over the parts that continue the copy at hand.
 class Search {
  public:
@@ -222,11 +236,7 @@ class Search {
 
 absl::StatusOr<std::vector<std::vector<int>>> CopiesOf(
     const Box& whole, absl::Span<const CopyPart> parts) {
-  // Sums may be more than 63 bits; of the right number they are not.
-  uint64_t elements = 0;
-  for (const CopyPart& part : parts) elements += NumElements(part.boxes);
-  if (elements == static_cast<uint64_t>(whole.num_elements()) &&
-      CheckExactCover(whole, BoxesOf(parts)).ok()) {
+  if (AllAreOneCopy(whole, parts)) {
     std::vector<int> all(parts.size());
     std::iota(all.begin(), all.end(), 0);
     return std::vector<std::vector<int>>{all};

@@ -48,6 +48,13 @@ TEST(CopiesTest, ARankHasOnePartOfACopy) {
               ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
 }
 
+TEST(CopiesTest, ARankHasOnePartAlsoOfTheOnlyCopy) {
+  EXPECT_EQ(
+      Refusal(*Box::Whole({4}), {Part(3, 0, 2), Part(3, 2, 4)}),
+      "rank 3: what is listed, from [2:4] on, makes up no whole copy with "
+      "what other ranks list");
+}
+
 TEST(CopiesTest, PartsOfOneNameGoTogether) {
   EXPECT_THAT(CopiesOfLine(4, {Part(0, 0, 2, "in"), Part(1, 0, 2, "out"),
                                Part(2, 2, 4, "out"), Part(3, 2, 4, "in")}),

@@ -251,25 +251,26 @@ class Maker {
   // several copies that share a part, names tell whose it is; so they do if a
   // rank has the tensor twice, since a rank has one part of a copy.
   static absl::StatusOr<Choice> Choose(const Gathered& gathered) {
-    const Box whole = gathered.spec->whole();
-    Choice named = {gathered.parts, std::vector<int>(gathered.parts.size())};
-    std::iota(named.part_of.begin(), named.part_of.end(), 0);
+    if (gathered.is_twice) return ByName(gathered);
     Choice merged;
     merged.parts = Merged(gathered.parts, merged.part_of);
-    absl::StatusOr<std::vector<std::vector<int>>> copies =
-        CopiesOf(whole, CopyPartsOf(merged.parts));
-    if (!gathered.is_twice && copies.ok() && copies->size() == 1) {
-      merged.copies = *std::move(copies);
-      return merged;
-    }
-    auto named_copies = CopiesOf(whole, CopyPartsOf(named.parts));
-    if (named_copies.ok() || gathered.is_twice || !copies.ok()) {
-      RETURN_IF_ERROR(named_copies.status());
-      named.copies = *std::move(named_copies);
-      return named;
+    auto copies = CopiesOf(gathered.spec->whole(), CopyPartsOf(merged.parts));
+    if (!copies.ok()) return ByName(gathered);
+    if (copies->size() > 1) {
+      absl::StatusOr<Choice> named = ByName(gathered);
+      if (named.ok()) return named;
     }
     merged.copies = *std::move(copies);
     return merged;
+  }
+
+  // The parts as gathered: those of different live names are different ones.
+  static absl::StatusOr<Choice> ByName(const Gathered& gathered) {
+    Choice named = {gathered.parts, std::vector<int>(gathered.parts.size())};
+    std::iota(named.part_of.begin(), named.part_of.end(), 0);
+    ASSIGN_OR_RETURN(named.copies, CopiesOf(gathered.spec->whole(),
+                                            CopyPartsOf(named.parts)));
+    return named;
   }
 
   // Tensors that the same ranks hold in the same order share one.

@@ -174,6 +174,16 @@ TEST(ListedLayoutTest, RefusesPartsThatMakeUpNoWholeCopy) {
             "whole copy with what other ranks list");
 }
 
+// The halves tile the tensor, but a rank has one part of a copy.
+TEST(ListedLayoutTest, RefusesARankThatHasTwoPartsOfTheOnlyCopy) {
+  ListedTensor upper = Half(0), lower = Half(2);
+  upper.live_name = "first";
+  lower.live_name = "second";
+  EXPECT_EQ(Refusal(World({{0, {upper, lower}, {}}})),
+            "w/param: rank 0: what is listed, from [2:4, 0:3] on, makes up no "
+            "whole copy with what other ranks list");
+}
+
 // Every other element of [2 * n], from `first` on.
 ListedTensor EveryOther(int64_t n, int64_t first) {
   std::vector<ListedRegion> regions;
