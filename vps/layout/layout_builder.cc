@@ -202,8 +202,8 @@ int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
     if (cut->dim != dim) continue;
     const bool all_count =
         std::any_of(cut + 1, cuts.end(), [&](const auto& later) {
-          return later.dim == dim && (later.rule.num_blocks > 1 ||
-                                      piece_of(later).value_or(0) > 0);
+          return later.dim == dim &&
+                 (later.rule.num_blocks > 1 || piece_of(later).value_or(0) > 0);
         });
     std::set<int64_t> after;
     const std::optional<int> piece = piece_of(*cut);
