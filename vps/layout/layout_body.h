@@ -1,5 +1,5 @@
 // What a Layout keeps: the values it was built of, and indexes over them. For
-// layout*.cc and layout_builder.cc only.
+// the files of the library `layout` only.
 #ifndef VPS_LAYOUT_LAYOUT_BODY_H_
 #define VPS_LAYOUT_LAYOUT_BODY_H_
 

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "vps/geometry/checked.h"
+#include "vps/layout/held_checks.h"
 #include "vps/layout/layout_body.h"
-#include "vps/layout/slices.h"
+#include "vps/layout/layout_digest.h"
+#include "vps/layout/most_local.h"
 
 namespace dynatrain::vps {
 namespace {
@@ -71,7 +69,7 @@ class Compiler {
         compiled.cuts.push_back({group,
                                  cut.dim,
                                  {pieces, cut.num_blocks, cut.block_extents},
-                                 IsOfLane(cut.group, placement.lanes)});
+                                 cut.group.IsWithin(placement.lanes)});
       }
       if (placement.flat.has_value()) {
         compiled.flat_group = GroupOf(placement.mesh, placement.flat->group);
@@ -96,12 +94,6 @@ class Compiler {
                                     static_cast<int>(body_.groups.size()));
     if (is_new) body_.groups.emplace_back(body_.meshes[mesh], group);
     return it->second;
-  }
-
-  static bool IsOfLane(const AxisGroup& group, absl::Span<const int> lanes) {
-    return std::all_of(group.axes.begin(), group.axes.end(), [&](int axis) {
-      return std::find(lanes.begin(), lanes.end(), axis) != lanes.end();
-    });
   }
 
   int ShelfOf(const Placement& placement) {
@@ -142,222 +134,6 @@ absl::Status CheckTensors(LayoutBody& body) {
     body.num_bytes = *sum;
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckAt(const LayoutBody& body, const Held& held) {
-  const Placement& placement = body.placements[held.placement];
-  const Mesh& mesh = body.meshes[placement.mesh];
-  if (held.at.size() != placement.located_by.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "at has ", held.at.size(), " coordinates, the placement is located by ",
-        placement.located_by.size(), " axes"));
-  }
-  for (size_t i = 0; i < held.at.size(); ++i) {
-    const MeshAxis& axis = mesh.axes()[placement.located_by[i]];
-    if (held.at[i] >= 0 && held.at[i] < axis.size) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("at: coordinate ", held.at[i], " on axis \"", axis.name,
-                     "\" is not in 0..", axis.size - 1));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckCuts(const Placement& placement, const TensorSpec& spec) {
-  for (size_t i = 0; i < placement.cuts.size(); ++i) {
-    const Cut& cut = placement.cuts[i];
-    if (cut.dim >= spec.shape().size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cuts[", i, "]: dim ", cut.dim, " is not one of the ",
-                       spec.shape().size(), " of shape [",
-                       absl::StrJoin(spec.shape(), ", "), "]"));
-    }
-    if (cut.block_extents.empty()) continue;
-    std::optional<int64_t> sum = 0;
-    for (int64_t extent : cut.block_extents) {
-      sum = CheckedAdd(*sum, extent);
-      if (!sum.has_value()) break;
-    }
-    if (sum == spec.shape()[cut.dim]) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cuts[", i, "]: block_extents sum up to ",
-        sum.has_value() ? absl::StrCat(*sum) : "more than fits 63 bits",
-        ", dim ", cut.dim, " has ", spec.shape()[cut.dim]));
-  }
-  return absl::OkStatus();
-}
-
-// The piece of a cut that is meant; nullopt: any.
-using PieceOf =
-    absl::FunctionRef<std::optional<int>(const PlacementBody::CutBody&)>;
-
-// What the cuts leave of a dim at most, in these pieces. The first piece is the
-// largest, and of a longer dim it is longer. But for blocks: 3 indices in 3
-// blocks, each cut in 2, give 3 to the first piece, 4 indices (2, 2 and 0 to a
-// block) only 2. And but for later pieces: of 3 indices in 3 pieces the last
-// has 1, of 4 (2, 2 and 0) none. So before such a cut all pieces count.
-int64_t MostLocalExtent(absl::Span<const PlacementBody::CutBody> cuts, int dim,
-                        int64_t extent, PieceOf piece_of) {
-  std::set<int64_t> extents = {extent};
-  for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
-    if (cut->dim != dim) continue;
-    const bool all_count =
-        std::any_of(cut + 1, cuts.end(), [&](const auto& later) {
-          return later.dim == dim &&
-                 (later.rule.num_blocks > 1 || piece_of(later).value_or(0) > 0);
-        });
-    std::set<int64_t> after;
-    const std::optional<int> piece = piece_of(*cut);
-    for (const int64_t before : extents) {
-      if (all_count && !piece.has_value()) {
-        for (int64_t extent : PieceExtents(before, cut->rule)) {
-          after.insert(extent);
-        }
-      } else {
-        after.insert(
-            Extent(CutSlices({{0, before}}, cut->rule, piece.value_or(0))));
-      }
-    }
-    extents = std::move(after);
-  }
-  return *extents.rbegin();
-}
-
-// The elements of the largest local tensor on lane number `lane`.
-int64_t MostLocalElements(const LayoutBody& body, const Held& held,
-                          const TensorSpec& spec, int lane) {
-  const PlacementBody& placement = body.body_of(held);
-  const auto piece_of =
-      [&](const PlacementBody::CutBody& cut) -> std::optional<int> {
-    if (!cut.of_lane) return std::nullopt;
-    return body.groups[cut.group].NumberOf(
-        body.groups[placement.lane_group].RankOf(lane));
-  };
-  int64_t elements = 1;
-  for (int dim = 0; dim < spec.whole().dims(); ++dim) {
-    elements *= MostLocalExtent(placement.cuts, dim, spec.whole().extent(dim),
-                                piece_of);
-  }
-  return elements;
-}
-
-// Of lane number `lane`, at `flat`.
-absl::Status CheckFlat(const LayoutBody& body, const Held& held,
-                       const TensorSpec& spec, int lane, FlatPosition flat) {
-  const int group = body.body_of(held).flat_group;
-  const auto [position, shard] = flat;
-  if (group < 0) {
-    if (flat == FlatPosition{}) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "flat is given, but the placement is not flattened");
-  }
-  if (position < 0 || shard < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("flat: position ", position,
-                                                   " and shard ", shard,
-                                                   "; at least 0 and 1"));
-  }
-  const int64_t elements = MostLocalElements(body, held, spec, lane);
-  const auto end = CheckedAdd(position, elements);
-  const auto run = CheckedMultiply(body.groups[group].pieces(), shard);
-  if (!end.has_value() || !run.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat("flat: position ", position,
-                                                   " or shard ", shard,
-                                                   " does not fit 63 bits"));
-  }
-  if (*end > *run) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("flat: ", elements, " elements from position ", position,
-                     " end at ", *end, ", beyond the run of ",
-                     body.groups[group].pieces(), " shards of ", shard));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckStorage(const LayoutBody& body, const Storage& storage) {
-  const int buffers = static_cast<int>(body.buffers.size());
-  if (storage.buffer < Storage::kOwnTensor || storage.buffer >= buffers) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "storage: buffer ", storage.buffer, " is not one of the ", buffers));
-  }
-  if (storage.offset < 0 ||
-      (storage.buffer == Storage::kOwnTensor && storage.offset != 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("storage: offset ", storage.offset,
-                     "; 0 or more in a buffer, 0 in the tensor's own memory"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckLanes(const LayoutBody& body, const Held& held,
-                        const TensorSpec& spec) {
-  const int group = body.body_of(held).lane_group;
-  if (group < 0) {
-    if (!held.lanes.empty()) {
-      return absl::InvalidArgumentError(
-          "lanes are given, but the placement has none");
-    }
-    RETURN_IF_ERROR(CheckFlat(body, held, spec, 0, held.flat));
-    return CheckStorage(body, held.storage);
-  }
-  const int pieces = body.groups[group].pieces();
-  if (static_cast<int>(held.lanes.size()) != pieces) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there are ", held.lanes.size(), " lanes; the axes have ",
-                     pieces, " coordinates"));
-  }
-  if (held.flat != FlatPosition() || held.storage != Storage()) {
-    return absl::InvalidArgumentError(
-        "flat or storage is given, but the placement has lanes: they have it");
-  }
-  for (int lane = 0; lane < pieces; ++lane) {
-    const std::string where = absl::StrCat("lanes[", lane, "]");
-    RETURN_IF_ERROR(CheckFlat(body, held, spec, lane, held.lanes[lane].flat),
-                    where);
-    RETURN_IF_ERROR(CheckStorage(body, held.lanes[lane].storage), where);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckListed(const LayoutBody& body, const Held& held,
-                         const TensorSpec& spec) {
-  const size_t parts = body.placements[held.placement].listed.size();
-  const int copies = static_cast<int>(body.listed.size());
-  if (parts == 0) {
-    if (held.listed == -1) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "listed is given, but the placement is not listed");
-  }
-  if (held.listed < 0 || held.listed >= copies) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("listed: ", held.listed, " is not one of the ", copies));
-  }
-  if (held.storage != Storage()) {
-    return absl::InvalidArgumentError(
-        "storage is given, but the placement is listed: its parts have it");
-  }
-  const ListedCopy& copy = body.listed[held.listed];
-  if (copy.size() != parts) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "listed: there are ", copy.size(), " parts, and ranks of ", parts));
-  }
-  for (size_t i = 0; i < copy.size(); ++i) {
-    RETURN_IF_ERROR(CheckStorage(body, copy[i].storage),
-                    absl::StrCat("listed: part ", i));
-  }
-  RETURN_IF_ERROR(ValidateListedCopy(spec.whole(), copy), "listed");
-  return absl::OkStatus();
-}
-
-absl::Status CheckHeld(const LayoutBody& body, const Held& held,
-                       const TensorSpec& spec) {
-  const int placements = static_cast<int>(body.placements.size());
-  if (held.placement < 0 || held.placement >= placements) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "placement ", held.placement, " is not one of the ", placements));
-  }
-  RETURN_IF_ERROR(CheckAt(body, held));
-  RETURN_IF_ERROR(CheckCuts(body.placements[held.placement], spec));
-  RETURN_IF_ERROR(CheckLanes(body, held, spec));
-  return CheckListed(body, held, spec);
 }
 
 Shelf::Entry EntryOf(const LayoutBody& body, int tensor, int copy) {
@@ -409,103 +185,6 @@ void FillShelves(LayoutBody& body) {
     }
   }
 }
-
-// The canonical form; raise its version with any change.
-class Canonical {
- public:
-  Canonical() { digest_.Append("dynatrain layout 2"); }
-
-  // Fills in the digests.
-  void Digest(LayoutBody& body) {
-    Number(body.meshes.size());
-    for (const Mesh& mesh : body.meshes) digest_.Append(mesh.DebugString());
-    Number(body.buffers.size());
-    for (const std::string& buffer : body.buffers) digest_.Append(buffer);
-    Number(body.placements.size());
-    for (const Placement& placement : body.placements) Add(placement);
-    for (const ListedCopy& copy : body.listed) Add(copy);
-    for (size_t t = 0; t < body.tensors.size(); ++t) {
-      Add(body.tensors[t]);
-      Number(body.first_held[t + 1] - body.first_held[t]);
-      for (int i = body.first_held[t]; i < body.first_held[t + 1]; ++i) {
-        Add(body.helds[i]);
-      }
-    }
-    body.tensors_digest = tensors_.Finish();
-    digest_.Append(body.tensors_digest);
-    body.digest = digest_.Finish();
-  }
-
- private:
-  void Number(int64_t number) { digest_.Append(number); }
-  template <typename List>
-  void Numbers(const List& numbers) {
-    Number(numbers.size());
-    for (int64_t number : numbers) Number(number);
-  }
-  void Add(const AxisGroup& group) {
-    Numbers(group.axes);
-    Number(group.pieces);
-  }
-  void Add(const Placement& placement) {
-    Number(placement.mesh);
-    Numbers(placement.located_by);
-    Number(placement.cuts.size());
-    for (const Cut& cut : placement.cuts) {
-      Add(cut.group);
-      Number(cut.dim);
-      Number(cut.num_blocks);
-      Numbers(cut.block_extents);
-    }
-    Number(placement.flat.has_value());
-    if (placement.flat.has_value()) Add(placement.flat->group);
-    // Only where there are some: other layouts keep their digests.
-    if (!placement.lanes.empty()) {
-      digest_.Append("lanes");
-      Numbers(placement.lanes);
-    }
-    if (placement.listed.empty()) return;
-    Number(placement.listed.size());
-    for (const std::vector<int>& ranks : placement.listed) Numbers(ranks);
-  }
-  void Add(const ListedCopy& copy) {
-    Number(copy.size());
-    for (const ListedMemory& memory : copy) {
-      Numbers(memory.local_shape);
-      Number(memory.storage.buffer);
-      Number(memory.storage.offset);
-      Number(memory.regions.size());
-      for (const ListedRegion& region : memory.regions) {
-        Numbers(region.global.origin());
-        Numbers(region.global.shape());
-        Number(region.offset);
-        Numbers(region.strides);
-      }
-    }
-  }
-  void Add(const TensorSpec& spec) {
-    tensors_.Append(spec.name()).Append(spec.state());
-    tensors_.Append(static_cast<int>(spec.dtype())).Append(spec.shape().size());
-    for (int64_t extent : spec.shape()) tensors_.Append(extent);
-    tensors_.Append(spec.pad_from().value_or(-1));
-  }
-  void Add(const Held& held) {
-    Number(held.placement);
-    Numbers(held.at);
-    Add(Lane{held.flat, held.storage});
-    if (held.listed >= 0) Number(held.listed);
-    for (const Lane& lane : held.lanes) Add(lane);
-  }
-  void Add(const Lane& lane) {
-    Number(lane.flat.position);
-    Number(lane.flat.shard);
-    Number(lane.storage.buffer);
-    Number(lane.storage.offset);
-  }
-
-  Fingerprinter digest_;
-  Fingerprinter tensors_;
-};
 
 void IndexWholes(LayoutBody& body) {
   absl::flat_hash_map<Box, int> index_of_whole;
@@ -611,7 +290,7 @@ absl::StatusOr<Layout> LayoutBuilder::Build() && {
     body->listed_indexes.emplace_back(copy);
   }
   FillShelves(*body);
-  Canonical().Digest(*body);
+  FillDigests(*body);
   return Layout(std::move(body));
 }
 

@@ -45,8 +45,11 @@ class LayoutBuilder {
   // not as many as located_by or out of range; a cut's dim isn't one of the
   // tensor's, or block_extents don't sum up to its extent; `flat` is given
   // without need or missing; a tensor doesn't fit into the run of its shards;
-  // what is listed is given without need or missing, has other parts than the
-  // placement or is invalid (ValidateListedCopy); or sizes do not fit 63 bits.
+  // a storage is no place in a buffer; `lanes` are given without need, not as
+  // many as the coordinates of their axes, beside `flat` or `storage`, or one
+  // of them is wrong as those can be; what is listed is given without need or
+  // missing, has other parts than the placement or is invalid
+  // (ValidateListedCopy); or sizes do not fit 63 bits.
   absl::StatusOr<Layout> Build() &&;
 
  private:

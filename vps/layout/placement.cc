@@ -94,10 +94,8 @@ unsigned AxesOfCuts(absl::Span<const Cut> cuts, absl::Span<const int> lanes) {
   unsigned axes = 0;
   for (const Cut& cut : cuts) {
     if (cut.group.pieces != 0) continue;  // ranks of one number may differ
-    const bool all = absl::c_all_of(cut.group.axes, [&](int axis) {
-      return absl::c_linear_search(lanes, axis);
-    });
-    for (int axis : cut.group.axes) axes |= all ? 1u << axis : 0;
+    if (!cut.group.IsWithin(lanes)) continue;
+    for (int axis : cut.group.axes) axes |= 1u << axis;
   }
   return axes;
 }
@@ -166,6 +164,11 @@ std::string CutText(const Cut& cut, const Mesh& mesh) {
 }
 
 }  // namespace
+
+bool AxisGroup::IsWithin(absl::Span<const int> others) const {
+  return absl::c_all_of(
+      axes, [&](int axis) { return absl::c_linear_search(others, axis); });
+}
 
 absl::Status Placement::Validate(const Mesh& mesh) const {
   if (!listed.empty()) {

@@ -38,6 +38,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "vps/layout/mesh.h"
 
 namespace dynatrain::vps {
@@ -49,6 +50,9 @@ namespace dynatrain::vps {
 struct AxisGroup {
   std::vector<int> axes;  // indices of mesh axes
   int pieces = 0;  // 0: as many as the axes have ranks; else divides that
+
+  // All its axes are among `others`: those say its ranks' numbers.
+  bool IsWithin(absl::Span<const int> others) const;
 
   friend bool operator==(const AxisGroup&, const AxisGroup&) = default;
 };

@@ -229,13 +229,18 @@ class Partitioner {
   int64_t params_ = 0;
 };
 
+// Whether parameters in no group are partitioned too.
+bool FlattensFrozen(const DeepSpeedJob& job) {
+  return job.stage == 3 && !job.frozen_axes.empty();
+}
+
 // Those that are flattened: what is in groups and, in stage 3, the rest too.
 std::vector<int> FlattenedTensors(const DeepSpeedJob& job,
                                   const GroupOfTensor& groups) {
   std::vector<int> tensors;
   for (size_t i = 0; i < job.tensors.size(); ++i) {
     const bool is_frozen = !groups.contains(static_cast<int>(i));
-    if (is_frozen && (job.stage != 3 || job.frozen_axes.empty())) continue;
+    if (is_frozen && !FlattensFrozen(job)) continue;
     tensors.push_back(static_cast<int>(i));
   }
   return tensors;
@@ -251,7 +256,7 @@ absl::StatusOr<TorchMemory> FrozenMemory(const DeepSpeedJob& job,
         "tensor ", tensor.name, " has state \"", state,
         "\", but is in no group, so the optimizer does not know it"));
   }
-  if (job.stage != 3 || job.frozen_axes.empty()) return TorchMemory();
+  if (!FlattensFrozen(job)) return TorchMemory();
   TorchMemory memory = {.flat = Flat{.group = {.axes = job.frozen_axes}},
                         .table = {.axes = lanes.axes(), .lanes = {}}};
   for (int lane = 0; lane < lanes.size(); ++lane) {

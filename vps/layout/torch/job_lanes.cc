@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "vps/geometry/checked.h"
 #include "vps/layout/slices.h"
@@ -20,19 +22,25 @@ CutRule RuleOf(const Cut& cut, int pieces) {
 absl::Status CheckCuts(const Mesh& mesh, const TorchTensor& tensor) {
   RETURN_IF_ERROR(Placement{.cuts = tensor.cuts}.Validate(mesh));
   const int dims = static_cast<int>(tensor.shape.size());
-  for (const Cut& cut : tensor.cuts) {
+  const std::string shape =
+      absl::StrCat("shape [", absl::StrJoin(tensor.shape, ", "), "]");
+  for (size_t i = 0; i < tensor.cuts.size(); ++i) {
+    const Cut& cut = tensor.cuts[i];
     if (cut.dim >= dims) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a cut is of dim ", cut.dim, " of ", dims));
+          absl::StrCat("cuts[", i, "]: dim ", cut.dim, " is not one of the ",
+                       dims, " of ", shape));
     }
     if (!cut.block_extents.empty()) {
       return absl::InvalidArgumentError(
-          "a cut has blocks of given extents, as PyTorch has not");
+          absl::StrCat("cuts[", i,
+                       "]: block_extents: PyTorch has none; leave "
+                       "them out, or give num_blocks"));
     }
   }
   if (!CheckedVolume(tensor.shape).has_value()) {
     return absl::InvalidArgumentError(
-        "its number of elements does not fit 63 bits");
+        absl::StrCat(shape, " has more elements than fit 63 bits"));
   }
   return absl::OkStatus();
 }

@@ -75,14 +75,17 @@ TEST(JobLanes, RefusesNamingTheTensor) {
                  "over axes of 300 coordinates; at most 256");
   tensor = Tensor({4}, {{"tp", 0}});
   tensor.cuts[0].dim = 1;
-  expect_refused(tensor, "tensor w: a cut is of dim 1 of 1");
+  expect_refused(tensor,
+                 "tensor w: cuts[0]: dim 1 is not one of the 1 of shape [4]");
   tensor.cuts[0].dim = 0;
   tensor.cuts[0].block_extents = {2, 2};
-  expect_refused(tensor, "tensor w: a cut has blocks of given extents");
+  expect_refused(tensor, "tensor w: cuts[0]: block_extents: PyTorch has none");
   tensor.cuts[0].group.axes = {4};
   expect_refused(tensor, "tensor w: cuts[0]: axis 4 is not one of the 4");
   tensor = Tensor({int64_t{1} << 62, 4}, {});
-  expect_refused(tensor, "tensor w: its number of elements does not fit 63");
+  expect_refused(tensor,
+                 "tensor w: shape [4611686018427387904, 4] has more elements "
+                 "than fit 63 bits");
 }
 
 }  // namespace

@@ -173,7 +173,8 @@ TEST(TorchLayout, RefusesWhatTorchDoesAndWhatIsNotThere) {
   job = Fsdp1Job(false);
   job.flat_parameters[0].axes = {};
   job.tensors[0].cuts = {{.group = {{0}}, .dim = 2}};
-  ExpectRefused(job, "tensor a: a cut is of dim 2 of 2");
+  ExpectRefused(job,
+                "tensor a: cuts[0]: dim 2 is not one of the 2 of shape [5, 2]");
 
   job = Fsdp1Job(false);
   job.tensors[0].stages = {0};
