@@ -101,10 +101,10 @@ def read(file: pathlib.Path) -> str:
         return ""
 
 
-def cgroups(pids: set[str]) -> set[pathlib.Path]:
-    """Those of containers that the processes are in, of version 1 (a tree for each controller) or 2."""
+def cgroups(pids: set[str], daemons: str) -> set[pathlib.Path]:
+    """That of the daemons and those of containers that the processes are in, of version 1 (a tree for each controller) or 2."""
     lines = [line for pid in pids for line in read(pathlib.Path("/proc") / pid / "cgroup").splitlines()]
-    names = {line.split(":", 2)[2].strip("/ ") for line in lines if ":/k8s.io/" in line}
+    names = {line.split(":", 2)[2].strip("/ ") for line in lines if ":/k8s.io/" in line or line.endswith(f":/{daemons}")}
     roots = [pathlib.Path("/sys/fs/cgroup"), *pathlib.Path("/sys/fs/cgroup").iterdir()]
     return {root / name for name in names for root in roots if (root / name).is_dir()}
 
@@ -145,8 +145,8 @@ def test_down_leaves_nothing_of_what_up_and_pods_made(tmp_path: pathlib.Path) ->
         there = traces(other)
         assert all(there.values()), there  # else the check below would say nothing
         assert any("signal.pause" in read(pathlib.Path("/proc") / pid / "cmdline") for pid in there["processes"])
-        groups = cgroups(there["processes"])
-        assert groups
+        groups = cgroups(there["processes"], f"dynatrain-{other}")
+        assert {group.name for group in groups} > {f"dynatrain-{other}"}
     finally:
         cluster("down", name=other)
     left = traces(other)

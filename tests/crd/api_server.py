@@ -13,6 +13,7 @@ from typing import Any
 
 KUBERNETES_VERSION = "v1.34.4"
 CACHE = Path(os.environ.get("DYNATRAIN_CACHE", Path.home() / ".cache/dynatrain"))
+ETCD = CACHE / "etcd-v3.6.5/etcd"
 BINARIES = CACHE / f"kubernetes-{KUBERNETES_VERSION}"
 HELM = CACHE / "helm-v3.22.0/helm"
 TOKEN = "crd-test"
@@ -104,7 +105,7 @@ class ApiServer:
         etcd = f"http://127.0.0.1:{etcd_port}"
         peer = f"http://127.0.0.1:{peer_port}"
         self._run(
-            "etcd",
+            str(ETCD),
             f"--data-dir={self._folder}/etcd",
             f"--listen-client-urls={etcd}",
             f"--advertise-client-urls={etcd}",

@@ -6,12 +6,14 @@
 
 CACHE=${DYNATRAIN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dynatrain}
 KUBERNETES_VERSION=v1.34.4
+ETCD_VERSION=v3.6.5   # what kubeadm of this Kubernetes brings; it refuses those before 3.5.24, and Debian has 3.4.23
 HELM_VERSION=v3.22.0
 BUILDIFIER_VERSION=v0.0.0-20260904073137-eaa4d125b423   # its tags name no module version
 TORCH_VERSION=2.15.0
 PYTHON_ENV_REVISION=2   # raise when the list in setup/python changes
 MEGATRON_VERSION=0.16.1   # newer ones want Python 3.12
 KUBERNETES_BIN=$CACHE/kubernetes-$KUBERNETES_VERSION
+ETCD_BIN=$CACHE/etcd-$ETCD_VERSION
 HELM_BIN=$CACHE/helm-$HELM_VERSION
 BUILDIFIER_BIN=$CACHE/buildifier-$BUILDIFIER_VERSION
 PYTHON_ENV=$CACHE/python-torch$TORCH_VERSION-r$PYTHON_ENV_REVISION

@@ -2,8 +2,9 @@
 
 start_control_plane() {
   local pki=$STATE/pki
-  start etcd etcd --data-dir "$STATE/etcd" --unsafe-no-fsync --listen-peer-urls http://127.0.0.1:2380 \
-    --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379
+  start etcd "$ETCD_BIN/etcd" --data-dir "$STATE/etcd" --unsafe-no-fsync --listen-peer-urls http://127.0.0.1:2380 \
+    --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
+    --watch-progress-notify-interval 5s
   start apiserver "$BIN/kube-apiserver" --etcd-servers=http://127.0.0.1:2379 \
     --bind-address=10.88.0.1 --advertise-address=10.88.0.1 --secure-port=6443 \
     --tls-cert-file="$pki/server.crt" --tls-private-key-file="$pki/server.key" --client-ca-file="$pki/ca.crt" \

@@ -19,15 +19,6 @@ start_kubelet() { # N
     --hostname-override="node-$i" --root-dir="$folder/kubelet" --cert-dir="$folder/pki" --node-ip="10.88.0.$((10 + i))"
 }
 
-# All containers of the machine share one cgroup. By default it weighs as much as a single other process, so that one
-# compiler running beside the cluster would slow a training job to a third.
-weigh_containers() {
-  local v1=/sys/fs/cgroup/cpu/k8s.io v2=/sys/fs/cgroup/k8s.io
-  if [ -e "${v1%/*}/cpu.shares" ]; then mkdir -p $v1; echo 16384 > $v1/cpu.shares
-  elif [ -e "${v2%/*}/cgroup.controllers" ]; then mkdir -p $v2; [ ! -e $v2/cpu.weight ] || echo 1600 > $v2/cpu.weight
-  fi
-}
-
 node_start() { # N, after node_kill
   if living "node-$1.kubelet" > /dev/null; then say "node-$1 runs"; return; fi
   start_containerd "$1"; start_kubelet "$1"

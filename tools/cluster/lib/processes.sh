@@ -12,6 +12,27 @@ start_outside() { # NAME COMMAND...: the same, in the machine's network
   local name=$1; shift
   setsid "$@" > "$STATE/log/$name.log" 2>&1 < /dev/null 9>&- 8>&- &
   echo "$! $(start_time $!)" > "$STATE/pids/$name"
+  if [ -e "$DAEMONS/cgroup.procs" ]; then echo $! > "$DAEMONS/cgroup.procs"; fi
+}
+
+# What cgroups share out is the time of processors. $CONTAINERS: all containers of the machine; $DAEMONS: this cluster's.
+if [ -e /sys/fs/cgroup/cpu/cpu.shares ]; then CPU_CGROUP=/sys/fs/cgroup/cpu CPU_WEIGHT=cpu.shares CPU_HEAVY=16384
+else CPU_CGROUP=/sys/fs/cgroup CPU_WEIGHT=cpu.weight CPU_HEAVY=1600; fi
+CONTAINERS=$CPU_CGROUP/k8s.io DAEMONS=$CPU_CGROUP/dynatrain-$NAME
+
+# By default the containers together weigh as much as a single other process: one compiler beside the cluster would slow a
+# training job to a third. And each daemon, being a session (sched_autogroup), weighs that much too, with all its threads:
+# beside containers that weigh more, API server and kubelets would get what a busy training job leaves.
+weigh() {
+  local group
+  for group in "$CONTAINERS" "$DAEMONS"; do
+    mkdir -p "$group"; [ ! -e "$group/$CPU_WEIGHT" ] || echo "$CPU_HEAVY" > "$group/$CPU_WEIGHT"
+  done
+}
+
+unweigh() { # once the daemons are dead; the kernel may still be about to forget them
+  local deadline=$((SECONDS + 5))
+  while [ -d "$DAEMONS" ] && ! rmdir "$DAEMONS" 2> /dev/null && [ $SECONDS -lt $deadline ]; do sleep 0.05; done
 }
 
 recorded() { # PATTERN: names of the daemons that were started
