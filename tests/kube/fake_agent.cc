@@ -265,6 +265,11 @@ void FakeAgent::Hang(bool hangs) {
   hangs_ = hangs;
 }
 
+void FakeAgent::Refuse(bool refuses) {
+  absl::MutexLock lock(&mutex_);
+  refuses_ = refuses;
+}
+
 void FakeAgent::Finish() {
   absl::MutexLock lock(&mutex_);
   finished_ = true;
@@ -304,7 +309,7 @@ void FakeAgent::Follow(const RankOrder& order, absl::Time now) {
       prepared_at_ = now + options_.prepare;
       break;
     case Kind::kArm: {
-      const bool late = finished_ || step_ >= order.step;
+      const bool late = finished_ || refuses_ || step_ >= order.step;
       if (!late) armed_step_ = order.step;
       ForRanks([&](int rank) ABSL_NO_THREAD_SAFETY_ANALYSIS {
         return participant_.RankArmed(rank, order.generation, order.step, !late,

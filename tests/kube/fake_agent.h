@@ -63,6 +63,8 @@ class FakeAgent {
   void Leave(absl::Duration grace);
   // Its ranks take no further step until it is set back.
   void Hang(bool hangs);
+  // Its ranks say of any step to stop at that it is too late for it.
+  void Refuse(bool refuses);
   // The data is exhausted: all ranks end with 0.
   void Finish();
   // Once its process would have ended.
@@ -103,6 +105,7 @@ class FakeAgent {
   uint64_t armed_step_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: not armed
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   bool hangs_ ABSL_GUARDED_BY(mutex_) = false;
+  bool refuses_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Time next_step_ ABSL_GUARDED_BY(mutex_);
   absl::Time prepared_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();

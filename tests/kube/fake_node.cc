@@ -69,6 +69,7 @@ FakeNode::Control FakeNode::ReadControl() const {
   const Json json = Json::parse(text.str(), nullptr, false);
   control.max_pods = NumberAt(json, "/max_pods", control.max_pods);
   control.hang = Serials(At(json, "/hang"));
+  control.refuse = Serials(At(json, "/refuse"));
   control.crash = Serials(At(json, "/crash"));
   control.finish = At(json, "/finish") == Json(true);
   control.grace = absl::Seconds(NumberAt(json, "/grace_s", 30));
@@ -111,6 +112,7 @@ void FakeNode::Look(const Json& object, const Control& control) {
   uint32_t serial = 0;
   (void)absl::SimpleAtoi(LabelOf(object, "dynatrain.io/serial"), &serial);
   pod.agent->Hang(control.hang.contains(serial));
+  pod.agent->Refuse(control.refuse.contains(serial));
   if (control.finish) pod.agent->Finish();
   if (deleted && !pod.leaving) {
     pod.leaving = true;

@@ -4,7 +4,8 @@
 // Pods run at once if there is room, say why if not, get a leave notice when
 // they are deleted and go when their agent has ended or the grace is over.
 // A control file, read again each round, makes trouble:
-//   {"max_pods": 3, "hang": [1], "crash": [2], "finish": true, "grace_s": 5}
+//   {"max_pods": 3, "hang": [1], "refuse": [1], "crash": [2], "finish": true,
+//    "grace_s": 5}
 #ifndef TESTS_KUBE_FAKE_NODE_H_
 #define TESTS_KUBE_FAKE_NODE_H_
 
@@ -42,6 +43,7 @@ class FakeNode {
   struct Control {
     size_t max_pods = 1000;
     std::set<uint32_t> hang;
+    std::set<uint32_t> refuse;
     std::set<uint32_t> crash;
     bool finish = false;
     absl::Duration grace = absl::Seconds(30);

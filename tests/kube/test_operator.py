@@ -12,10 +12,18 @@ from typing import Any
 import pytest
 from operator_world import World
 
-WRITES = ["Term", "Planned", "Draining", "Committed", "Released"]
-ROUNDS = ["Prepare", "Arm", "Go", "Commit"]
-PLACES = [f"{when}-write-{what}" for what in WRITES for when in ("before", "after")]
-PLACES += [f"{when}-send-{what}" for what in ROUNDS for when in ("before", "amid", "after")]
+
+def writes(*names: str) -> list[str]:
+    """The places about these durable writes at which an operator may die."""
+    return [f"{when}-write-{name}" for name in names for when in ("before", "after")]
+
+
+def rounds(*names: str) -> list[str]:
+    """Those about these rounds of messages."""
+    return [f"{when}-send-{name}" for name in names for when in ("before", "amid", "after")]
+
+
+PLACES = writes("Term", "Status", "Planned", "Draining", "Committed", "Released") + rounds("Greet", "Prepare", "Arm", "Go", "Commit")
 PLACES += [f"{when}-{what}-pod" for what in ("create", "delete") for when in ("before", "after")]
 
 
@@ -35,6 +43,19 @@ def ended(pod: dict[str, Any]) -> bool:
 
 def died(process: subprocess.Popen[bytes]) -> bool:
     return process.poll() is not None
+
+
+def doomed(world: World, place: str) -> subprocess.Popen[bytes]:
+    """In place of the operator that runs, if one does, another that will be killed at that place."""
+    for process in world.processes("operator"):
+        process.kill()
+        process.wait()
+    return world.operator(f"--failpoint={place}=kill@{world.folder / place}", "--allow-failpoints", name="doomed")
+
+
+def wait_death(world: World, process: subprocess.Popen[bytes], place: str) -> None:
+    world.wait(f"death at {place}", lambda: died(process))
+    assert process.returncode == -signal.SIGKILL
 
 
 def test_a_job_is_applied_scaled_drained_shrunk_and_deleted(world: World) -> None:
@@ -83,6 +104,7 @@ def test_a_pod_without_room_does_not_hold_training_up(world: World) -> None:
     world.wait("the shortage is told", lambda: "no room" in str(world.status()))
     assert world.status()["replicas"] == 2
     world.control(max_pods=3)
+    world.wait_settled(3)
 
 
 def test_a_rank_that_never_arrives_is_named_and_training_goes_on(world: World) -> None:
@@ -123,19 +145,11 @@ def test_killed_anywhere_the_next_operator_goes_on(world: World, place: str) -> 
     world.operator()
     world.apply(2)
     world.wait_settled(2, generation=1)
-    world.kube.find(world.path("gpt"))
     keep = {name: pod["metadata"]["uid"] for name, pod in world.pods().items()}
-    # The operator that runs is replaced by one that will die.
-    for process in world.processes("operator"):
-        process.kill()
-        process.wait()
-    once = world.folder / "once"
-    flags = [f"--failpoint={place}=kill@{once}", "--allow-failpoints"]
-    doomed = world.operator(*flags, name="doomed")
+    last = doomed(world, place)
     shrinks = "delete" in place
     world.scale(1 if shrinks else 3)
-    world.wait(f"death at {place}", lambda: died(doomed))
-    assert doomed.returncode == -signal.SIGKILL
+    wait_death(world, last, place)
     world.operator(name="next")
     settled = world.wait_settled(1 if shrinks else 3)
     # An attempt that was cut may be aborted and made again, but never in place of a commit.
@@ -143,6 +157,70 @@ def test_killed_anywhere_the_next_operator_goes_on(world: World, place: str) -> 
     if not shrinks:
         now = world.pods()
         assert {name: now[name]["metadata"]["uid"] for name in keep} == keep
+    assert_no_nonsense(world)
+
+
+@pytest.mark.parametrize("place", writes("Aborted") + rounds("Abort"))
+def test_killed_while_it_gives_up_the_next_operator_ends_it(world: World, place: str) -> None:
+    world.operator()
+    world.apply(2, elasticPolicy={"minReplicas": 1, "maxReplicas": 4, "scaleUpDelaySeconds": 3, "stepTimeoutSeconds": 1})
+    world.wait_settled(2, generation=1)
+    last = doomed(world, place)
+    world.control(hang=[1])
+    world.scale(3)
+    wait_death(world, last, place)
+    world.operator(name="next")
+    world.wait("Aborted", lambda: any(entry["outcome"] == "Aborted" for entry in world.status().get("history", [])))
+    assert world.status()["generation"] == 1
+    world.control(hang=[])
+    assert world.wait_settled(3)["generation"] > 1
+    assert_no_nonsense(world)
+
+
+@pytest.mark.parametrize("place", rounds("Cancel"))
+def test_killed_while_it_takes_a_stop_back_the_next_operator_arms_again(world: World, place: str) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    last = doomed(world, place)
+    world.control(refuse=[1])  # to stop at the step that is asked for
+    world.scale(3)
+    wait_death(world, last, place)
+    world.control(refuse=[])
+    world.operator(name="next")
+    assert world.wait_settled(3)["generation"] == 2
+    assert_no_nonsense(world)
+
+
+@pytest.mark.parametrize("place", writes("Superseded"))
+def test_killed_while_it_drops_what_nobody_wants_any_more_the_next_operator_does(world: World, place: str) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    first = doomed(world, "after-write-Planned")
+    world.scale(3)
+    wait_death(world, first, "after-write-Planned")
+    world.scale(2)
+    last = doomed(world, place)
+    wait_death(world, last, place)
+    world.operator(name="next")
+    settled = world.wait_settled(2, generation=1)
+    assert [entry["outcome"] for entry in settled["history"]] == ["Released", "Superseded"]
+    world.wait("the pod that was to join goes", lambda: len(world.pods()) == 2)
+    assert_no_nonsense(world)
+
+
+@pytest.mark.parametrize("place", rounds("Dismiss"))
+def test_killed_while_it_ends_a_job_s_pods_the_next_operator_does(world: World, place: str) -> None:
+    world.operator()
+    world.apply(2)
+    world.wait_settled(2, generation=1)
+    last = doomed(world, place)
+    world.wait("it has the job", lambda: "write=Term" in world.log("doomed"))
+    world.delete(world.path("gpt"))
+    wait_death(world, last, place)
+    world.operator(name="next")
+    world.wait("the job's pods end", lambda: all(ended(pod) for pod in world.pods().values()))
     assert_no_nonsense(world)
 
 
@@ -193,13 +271,9 @@ def test_agents_wait_in_doubt_for_an_operator_that_is_away(world: World) -> None
     world.operator()
     world.apply(2)
     world.wait_settled(2, generation=1)
-    for process in world.processes("operator"):
-        process.kill()
-        process.wait()
-    once = world.folder / "once"
-    doomed = world.operator(f"--failpoint=before-write-Committed=kill@{once}", "--allow-failpoints", name="doomed")
+    last = doomed(world, "before-write-Committed")
     world.scale(3)
-    world.wait("death between Verified and commit", lambda: died(doomed))
+    wait_death(world, last, "before-write-Committed")
     since = time.monotonic()
     assert world.status()["transition"]["phase"] == "Draining"
     alone_ms = (time.monotonic() - since) * 1e3
