@@ -57,16 +57,18 @@ def test_explain_teaches(api: ApiServer, field: str, words: list[str]) -> None:
         assert word in text
 
 
-def test_every_field_of_the_spec_is_described(api: ApiServer) -> None:
+@pytest.mark.parametrize("part", ["spec", "status"])
+def test_every_field_is_described(api: ApiServer, part: str) -> None:
     crd = api.get("crd", "elastictrainingjobs.dynatrain.io")
-    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    # The pod template is Kubernetes' own; its fields are described there.
-    stack = [("spec", spec)]
+    stack = [(part, crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][part])]
     while stack:
         path, schema = stack.pop()
-        assert schema.get("description"), path
+        assert schema.get("description") or path.endswith("[]"), path
+        # The pod template is Kubernetes' own; its fields are described there.
         if path == "spec.template":
             continue
+        if "items" in schema:
+            stack.append((f"{path}[]", schema["items"]))
         stack += [(f"{path}.{k}", v) for k, v in schema.get("properties", {}).items()]
 
 
