@@ -2,6 +2,8 @@
 // and lives.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "agent/client/client.h"
 #include "tests/agent/agent_process.h"
 #include "tests/agent/test_operator.h"
@@ -65,6 +69,53 @@ TEST(RpcDoorTest, BytesThatAreNoGrpcDoNoHarm) {
     ::close(fd);
   }
   EXPECT_EQ(agent.Look().ranks[0].state, RankState::kReady);
+}
+
+// A call of gRPC whose content is `bytes`; how it was answered.
+grpc::Status CallWith(const std::string& address, const std::string& method,
+                      const std::string& bytes) {
+  grpc::GenericStub stub(
+      grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  context.AddMetadata("dynatrain-key", kTestKey);
+  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer reply;
+  grpc::Status status;
+  absl::Notification done;
+  stub.UnaryCall(&context, absl::StrCat("/dynatrain.rpc.Agent/", method), {},
+                 &request, &reply, [&](grpc::Status answer) {
+                   status = std::move(answer);
+                   done.Notify();
+                 });
+  done.WaitForNotification();
+  return status;
+}
+
+TEST(RpcDoorTest, BytesThatAreNoMessageAreRefusedAndChangeNothing) {
+  AgentProcess agent({.ranks = 1});
+  agent.AwaitHello();
+  for (const char* method :
+       {"Observe", "Greet", "Prepare", "Arm", "Go", "Cancel", "Abort", "Commit",
+        "Dismiss", "GetManifest", "Store"}) {
+    // A tag that is none; a fence that ends before its length.
+    for (const std::string& bytes : {std::string("\xFF\xFF\xFF\xFF\xFF"),
+                                     std::string("\x0A\x7F\x08\x09")}) {
+      EXPECT_EQ(CallWith(agent.address(), method, bytes).error_code(),
+                grpc::StatusCode::INTERNAL)
+          << method;
+    }
+  }
+  EXPECT_EQ(CallWith(agent.address(), "Obey", "").error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  // An empty message is one: nothing of it fits.
+  EXPECT_EQ(CallWith(agent.address(), "Prepare", "").error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  const Observation seen = agent.Look();
+  EXPECT_EQ(seen.term, 0);
+  EXPECT_EQ(seen.transition.phase, Phase::kNone);
+  EXPECT_EQ(seen.ranks[0].state, RankState::kReady);
 }
 
 class PrepareDoorTest : public ::testing::Test {
