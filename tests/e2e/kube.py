@@ -100,8 +100,7 @@ class Cluster:
     def until(self, holds: Callable[[Json], bool], *arguments: str, timeout: float, what: str) -> Json:
         """The first state of one object (kind/name [-n …]) in which `holds`; NotSeen after `timeout` seconds.
 
-        A watch that is silent for long begins anew, with a list: on a busy machine the API server with etcd 3.4 has been
-        seen to deliver nothing to any watcher, the kubelets too, for two minutes.
+        A watch that is silent for long begins anew, with a list, so that one that was lost holds nobody up.
         """
         deadline, last = time.monotonic() + timeout, None
         while True:

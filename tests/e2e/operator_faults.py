@@ -7,12 +7,15 @@ import json
 import os
 import pathlib
 import signal
+import time
 from collections.abc import Iterator
 
 import install
-from kube import ROOT, Cluster
+from kube import ROOT, Cluster, NotSeen
 
 DEPLOYMENT = "deployment/dynatrain-operator"
+CLUSTERS = pathlib.Path("/var/lib/dynatrain/clusters")  # where a cluster keeps what its pods mount
+RESTART_S = 60.0
 
 
 @contextlib.contextmanager
@@ -43,10 +46,25 @@ def _rolled_out(cluster: Cluster) -> None:
 
 
 def until_restarted(cluster: Cluster) -> None:
-    """Until the kubelet reports that the operator's container was started again; NotSeen if it doesn't."""
-    (pod,) = cluster.get("-n", install.NAMESPACE, "pods")["items"]
-    cluster.until(lambda p: bool(p["status"]["containerStatuses"][0]["restartCount"]), "-n", install.NAMESPACE,
-                  f"pod/{pod['metadata']['name']}", timeout=30, what="the operator was killed and started again")
+    """Until an operator lives that began after a fail point `@/points/once` was hit; NotSeen if none does.
+
+    As the machine sees it: a kubelet's report of a restart has been seen to come more than half a minute later.
+    """
+    deadline = time.monotonic() + RESTART_S
+    while time.monotonic() < deadline:
+        hit = [file.stat().st_mtime for file in (CLUSTERS / cluster.name).glob("node-*/kubelet/pods/*/volumes/*/points/once")]
+        if hit and any(_began(pid) > max(hit) for pid in pids(cluster)):
+            return
+        time.sleep(0.1)
+    raise NotSeen(f"no operator has begun after its fail point within {RESTART_S:.0f} s")
+
+
+def _began(pid: int) -> float:
+    """When a process was started, in seconds of the epoch; 0 if it is gone."""
+    with contextlib.suppress(OSError):
+        ticks = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[19])
+        return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def scale(cluster: Cluster, replicas: int) -> None:
@@ -67,7 +85,7 @@ def begin_anew(cluster: Cluster) -> None:
 
 def pids(cluster: Cluster) -> set[int]:
     """Of the operator's processes in this cluster's pods, as the host numbers them."""
-    folder = f"/clusters/{cluster.name}/"  # where the cluster keeps what its pods mount
+    folder = f"/clusters/{cluster.name}/"
     found = set()
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():

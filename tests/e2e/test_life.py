@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from kube import KubectlError
 from training_job import TrainingJob
 
@@ -97,11 +98,16 @@ def test_completes_when_the_data_is_exhausted(job: TrainingJob) -> None:
     assert not job.processes()
 
 
-def test_delete_ends_everything_at_once_also_during_a_transition(job: TrainingJob) -> None:
-    job.apply(replicas=1)
+@pytest.mark.parametrize("phase", ["Released", "Planned", "Draining"])
+def test_delete_ends_everything_at_once_also_during_a_transition(job: TrainingJob, phase: str) -> None:
+    job.apply(replicas=1, arguments=["--hold-serial", "0"])
     job.settled(1)
-    job.scale(2)
-    job.until(lambda j: j["status"].get("transition", {}).get("phase") == "Planned", "a transition is planned")
+    if phase == "Draining":  # it stays so while the rank waits in its step
+        job.kubectl("exec", "job-0", "--", "touch", "/tmp/hold")
+        job.log_until(0, lambda line: "held before step" in line, "the rank is held")
+    if phase != "Released":
+        job.scale(2)
+    job.until(lambda j: j["status"].get("transition", {}).get("phase") == phase, f"its transition is {phase}")
     job.kubectl("delete", f"etj/{job.NAME}", "--timeout=60s", timeout=70)
     job.kubectl("wait", "--for=delete", "pod", "-l", f"dynatrain.io/job={job.NAME}", "--timeout=40s")
     assert not job.processes()

@@ -100,9 +100,9 @@ def test_a_killed_agent_is_state_lost_by_name_and_then_what_the_job_says(job: Tr
               f"phase {phase}", timeout=180)
 
 
-PLACES = ["before-write-Planned", "after-write-Planned", "amid-send-Prepare",
+PLACES = ["before-write-Term", "after-write-Term", "amid-send-Greet", "before-write-Planned", "after-write-Planned", "amid-send-Prepare",
           "before-write-Draining", "after-write-Draining", "amid-send-Arm", "amid-send-Go",
-          "before-write-Committed", "after-write-Committed", "amid-send-Commit", "before-write-Released"]
+          "before-write-Committed", "after-write-Committed", "amid-send-Commit", "before-write-Released", "after-write-Released"]
 FEW = {"amid-send-Prepare", "after-write-Draining", "before-write-Committed", "amid-send-Commit"}
 
 
@@ -117,6 +117,26 @@ def test_an_operator_killed_anywhere_goes_on_from_status(job: TrainingJob, place
         operator_faults.until_restarted(job.cluster)  # else the fail point was not hit
     assert survivor.items() <= job.processes().items()
     job.log_until(0, lambda line: (" loss " in line and "dp2" in line) or "tp2" in line, "it trains in the new world")
+    assert_bit_equal(world_digests(job, [0]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", ["before-write-Aborted", "after-write-Aborted", "amid-send-Abort"])
+def test_an_operator_killed_while_it_gives_up_ends_that_too(job: TrainingJob, place: str) -> None:
+    job.apply(replicas=2, arguments=["--hold-serial", "1", "--digest"], policy={"stepTimeoutSeconds": 5})
+    before = job.settled(2)
+    survivors = job.processes()
+    with operator_faults.fail_points(job.cluster, f"{place}=kill@/points/once"):
+        job.kubectl("exec", "job-1", "--", "touch", "/tmp/hold")
+        job.log_until(1, lambda line: "held before step" in line, "the rank is held")
+        job.scale(1)
+        operator_faults.until_restarted(job.cluster)
+        told = job.until(lambda j: any(e["outcome"] == "Aborted" for e in j["status"].get("history", [])), "it is aborted")
+        assert told["status"]["generation"] == before["generation"]
+        job.kubectl("exec", "job-1", "--", "rm", "/tmp/hold")
+        job.settled(1, before["generation"] + 1)
+    assert job.processes().items() <= survivors.items()
+    job.log_until(0, lambda line: " loss " in line and "dp1" in line, "it trains alone")
     assert_bit_equal(world_digests(job, [0]))
 
 
