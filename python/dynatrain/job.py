@@ -27,6 +27,7 @@ from dynatrain.live import (
     report_failure,
 )
 from dynatrain.network import choose_interface
+from dynatrain.pace import Pace
 from dynatrain.preparation import Preparation, Program
 from dynatrain.runtime import Message, NativeRuntime, Outcome, Runtime
 from dynatrain.transition import Transition
@@ -61,6 +62,7 @@ class Job:
         self._serial = int(runtime.welcome["serial"])
         self._local_rank = int(runtime.welcome["local_rank"])
         self._coming: Coming | None = None
+        self._pace = Pace()
         self._ending = threading.Lock()  # held to start a world's thread
         self._ended = False
         self._world_threads: list[threading.Thread] = []
@@ -117,7 +119,9 @@ class Job:
             self._coming.give_up()
         before = transition.source.rank_of(self._serial, self._local_rank)
         coming = Coming(
-            Preparation(self._runtime, self._program, transition, rank, before)
+            Preparation(
+                self._runtime, self._program, transition, rank, before, self._pace
+            )
         )
         with self._ending:
             if self._ended:
@@ -154,6 +158,7 @@ class Job:
                 self._program.data,
                 preparation.world,
                 lambda: self._coming,
+                self._pace,
             )
             self._coming = None
             live.take_over(preparation, arrival)

@@ -22,6 +22,7 @@ from dynatrain.blobs import Common
 from dynatrain.data import Batch, Data, Reader
 from dynatrain.errors import Cancelled, DynatrainError, Refused
 from dynatrain.metrics import line
+from dynatrain.pace import Pace
 from dynatrain.preparation import Preparation
 from dynatrain.randomness import derived_seed
 from dynatrain.runtime import Action, Message, Outcome, Runtime, Side
@@ -80,7 +81,9 @@ class Live:
         data: Data,
         world: World,
         coming: Callable[[], Coming | None],
+        pace: Pace,
     ) -> None:
+        self._pace = pace
         self._runtime = runtime
         self._data = data
         self.world = self._world = world
@@ -94,6 +97,7 @@ class Live:
         """Puts the state that is no tensor where it belongs."""
         laps, world = Laps(arrival.committed), self._world
         self._arrival = arrival
+        self._pace.new_world()
         if not preparation.transition.is_first_start:
             self._restore(world, preparation.transition.seed)
         laps.lap("restore")
@@ -129,9 +133,10 @@ class Live:
                 began = time.perf_counter()
                 if self._first_began is None:
                     self._first_began = began
-                batch = next(batches)
-                world.set_batch(batch)
-                yield batch.content
+                with self._pace.step():
+                    batch = next(batches)
+                    world.set_batch(batch)
+                    yield batch.content
                 ended = time.perf_counter()
                 self._complete(batch, (ended - began) * 1e3)
                 if not self._boundary(ended):

@@ -30,6 +30,7 @@ from dynatrain.materialize import (
     state_at_birth,
 )
 from dynatrain.mesh import Mesh
+from dynatrain.pace import Pace
 from dynatrain.randomness import Private, derived_seed
 from dynatrain.runtime import Code, Message, Runtime, Side
 from dynatrain.state import check_told, each, tensors_of
@@ -68,6 +69,7 @@ class Preparation:
         transition: Transition,
         rank: int | None,
         source_rank: int | None,
+        pace: Pace,
     ) -> None:
         self.transition = transition
         self.generation = transition.generation
@@ -84,6 +86,7 @@ class Preparation:
         self.groups = worlds.Groups(transition.tag)
         self._runtime = runtime
         self._program = program
+        self._pace = pace
         self._cancelled = threading.Event()
         self._born: list[dict[Any, Any]] = []
 
@@ -96,13 +99,17 @@ class Preparation:
     def run(self) -> Message:
         """Prepares and returns the frame to report. REQUIRES: own thread, in
         which `groups` is the current world."""
+        with self._pace.beside():
+            return self._run()
+
+    def _run(self) -> Message:
         if self.rank is None:
             self._plan(self.transition.manifest)
             return self._prepared(state_bytes=0)
-        private = Private(self.transition.tag)
+        private = Private(self.transition.tag, self._pace.give_way)
         with private:
             self._build(self.rank)
-        manifest = self._describe()
+            manifest = self._describe()
         self._plan(manifest.to_json())
         state_bytes = self._choose_mode(manifest)
         if not self.tight and not self.transition.is_first_start:
@@ -271,6 +278,7 @@ class Preparation:
 
     def _lap(self, name: str) -> None:
         self.laps.lap(name)
+        self._pace.give_way()
         if self._cancelled.is_set():
             raise Cancelled(Code.CANCELLED, f"told to give up after {name}")
 

@@ -41,10 +41,16 @@ def derived_seed(seed: int, generation: int, place: Mapping[str, int]) -> int:
 
 
 class Private(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While entered, nothing this thread does touches the default generators."""
+    """While entered, nothing this thread does touches the default generators.
 
-    def __init__(self, seed: int) -> None:
+    `before_each` is called before each operator.
+    """
+
+    def __init__(
+        self, seed: int, before_each: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self._before_each = before_each
         self.generator = torch.Generator().manual_seed(seed)
         self.python = random.Random(seed)
         numpy = sys.modules.get("numpy.random")
@@ -75,6 +81,7 @@ class Private(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         if any(issubclass(kind, DTensor) for kind in types):
             return NotImplemented  # its local operators come here again
+        self._before_each()
         if torch.Tag.nondeterministic_seeded in func.tags and not (
             _on_meta(args, kwargs) or _drops_nothing(func, args, kwargs)
         ):

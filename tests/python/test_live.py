@@ -1,4 +1,4 @@
-"""An abort while the live world's thread is in the pause."""
+"""The live world: its steps, and an abort while its thread is in the pause."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from dynatrain.data import Data, Reading
 from dynatrain.live import Coming, Live
-from dynatrain.runtime import Outcome
+from dynatrain.pace import Pace
+from dynatrain.runtime import Action, Outcome
 
 SOON_S = 0.2  # time enough for a drop that doesn't wait
 
@@ -42,7 +44,7 @@ def paused(monkeypatch: pytest.MonkeyPatch) -> tuple[AbortedRuntime, Coming, Liv
         Live, "_bind", lambda *_: runtime.happened.append("bound"), raising=True
     )
     coming = Coming(SimpleNamespace(generation=5, cancel=lambda: None))  # type: ignore[arg-type]
-    live = Live(runtime, None, None, lambda: coming)  # type: ignore[arg-type]
+    live = Live(runtime, None, None, lambda: coming, Pace())  # type: ignore[arg-type]
     runtime.drops = threading.Thread(target=lambda: coming.drop(runtime))  # type: ignore[arg-type]
     return runtime, coming, live
 
@@ -66,3 +68,40 @@ def test_what_was_dropped_is_not_begun(
     coming.drop(runtime)  # type: ignore[arg-type]
     assert not live._switch(coming, time.perf_counter())
     assert runtime.happened == ["dropped 5"]
+
+
+class Steps(Pace):
+    """Tells whether a step is under way."""
+
+    @property
+    def under_way(self) -> bool:
+        return self._began is not None
+
+
+def test_what_gives_way_knows_when_a_step_is_under_way() -> None:
+    pace, between = Steps(), []
+
+    def boundary(generation: int, step: int) -> Action:
+        between.append(pace.under_way)
+        return Action.CONTINUE
+
+    runtime = SimpleNamespace(report=lambda frame: None, boundary=boundary)
+    world = SimpleNamespace(
+        generation=1,
+        step=0,
+        samples=0,
+        rank=1,
+        layout="dp1",
+        data_parts=1,
+        data_part=0,
+        purpose=lambda step, warm_up=False: Reading(1, step, 0, 0, warm_up),
+        set_batch=lambda batch: None,
+        reported={},
+        first_step_done=threading.Event(),
+    )
+    data = Data(list(range(6)), global_batch=2, steps=3)
+    live = Live(runtime, data, world, lambda: None, pace)  # type: ignore[arg-type]
+    within = [pace.under_way for _ in live.steps()]
+    assert within == [True] * 3
+    assert between == [False] * 3
+    assert live.finished
