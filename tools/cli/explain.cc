@@ -400,8 +400,11 @@ class Way {
 absl::Status CheckIndex(const vps::TensorSpec& spec,
                         const std::vector<int64_t>& index) {
   if (index.size() != spec.shape().size()) {
+    const std::vector<int> zeros(spec.shape().size());
     return absl::InvalidArgumentError(absl::StrCat(
-        "--element: ", index.size(), " indices for ", spec.DebugString()));
+        "--element: ", index.size(), index.size() == 1 ? " index" : " indices",
+        "; ", spec.DebugString(), " takes ", zeros.size(), ", as in ",
+        spec.name(), "[", absl::StrJoin(zeros, ","), "]"));
   }
   for (size_t dim = 0; dim < index.size(); ++dim) {
     if (index[dim] < 0 || index[dim] >= spec.shape()[dim]) {
