@@ -183,6 +183,49 @@ TEST(MegatronLayout, KeepsEightBitWeightsInBuffersOfBytes) {
   EXPECT_EQ(job.Buffers(0)[1].name, "0/dense/uint8");
 }
 
+// One scale for a weight of which each rank has a part; none of what stays
+// wide.
+TEST(MegatronLayout, GivesEachRankTheWholeScaleOfAnEightBitWeight) {
+  const MegatronLayout job = Make(Small(), {.ranks = {.world = 2, .tp = 2}},
+                                  *StateList::Preset("fp8"));
+  const Layout& layout = job.layout();
+  const std::string fc1 = "decoder.layers.2.mlp.linear_fc1.weight";
+  const int codes = *layout.Find(fc1, "param");
+  EXPECT_EQ(layout.tensor(codes).dtype(), Dtype::kUint8);
+  EXPECT_EQ(layout.buffers()[layout.held(codes, 0).storage.buffer],
+            "0/dense/uint8");
+  EXPECT_THAT(
+      RegionsOf(job, 1, fc1, "param"),
+      ElementsAre("copy 0 [8:16, 0:8] at 0", "copy 0 [24:32, 0:8] at 64"));
+  const int scale = *layout.Find(fc1, "scale_inv");
+  EXPECT_EQ(layout.tensor(scale).dtype(), Dtype::kFloat32);
+  EXPECT_THAT(layout.tensor(scale).shape(), ElementsAre(1));
+  EXPECT_EQ(layout.held(scale, 0).storage, Storage());
+  for (const int rank : {0, 1}) {
+    EXPECT_THAT(RegionsOf(job, rank, fc1, "scale_inv"),
+                ElementsAre("copy 0 [0:1] at 0"));
+  }
+  EXPECT_EQ(layout.tensor(*layout.Find(fc1, "main")).dtype(), Dtype::kFloat32);
+  EXPECT_EQ(layout.Find("output_layer.weight", "scale_inv"), std::nullopt);
+  EXPECT_EQ(layout.tensor(*layout.Find("output_layer.weight", "param")).dtype(),
+            Dtype::kBfloat16);
+}
+
+// [gate; up] has 4 + 4 rows of blocks; a rank has those of its own rows.
+TEST(MegatronLayout, CutsTheScalesOfBlocksAsTheirWeights) {
+  ModelNumbers numbers = Small();
+  numbers.hidden = 256;
+  numbers.ffn = 512;
+  const MegatronLayout job = Make(numbers, {.ranks = {.world = 2, .tp = 2}},
+                                  *StateList::Preset("fp8-block"));
+  const std::string fc1 = "decoder.layers.2.mlp.linear_fc1.weight";
+  EXPECT_THAT(RegionsOf(job, 1, fc1, "param"),
+              ElementsAre("copy 0 [256:512, 0:256] at 0",
+                          "copy 0 [768:1024, 0:256] at 65536"));
+  EXPECT_THAT(RegionsOf(job, 1, fc1, "scale_inv"),
+              ElementsAre("copy 0 [2:4, 0:2] at 0", "copy 0 [6:8, 0:2] at 4"));
+}
+
 struct Refused {
   ModelNumbers numbers;
   MegatronOptions options;
