@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -81,22 +82,24 @@ TEST(Box, RefusesWhatIsNoBox) {
 TEST(Box, IntersectionAndContainmentAreThoseOfTheElements) {
   std::mt19937_64 random = TestRandom(10);
   for (int i = 0; i < 2000; ++i) {
-    const Box whole = *Box::Whole(Index(i % 4, 5));
-    const Box a = RandomBoxIn(whole, random);
-    const Box b = RandomBoxIn(whole, random);
-    const std::vector<Index> of_a = ElementsOf(a);
-    const std::set<Index> in_a(of_a.begin(), of_a.end());
-    std::vector<Index> common;
-    for (const Index& e : ElementsOf(b)) {
-      if (in_a.contains(e)) common.push_back(e);
-    }
-    const std::optional<Box> found = Intersect(a, b);
-    EXPECT_EQ(found.has_value() ? ElementsOf(*found) : std::vector<Index>(),
-              common)
-        << a << " and " << b;
-    EXPECT_EQ(a.Contains(b), common.size() == ElementsOf(b).size())
-        << a << " and " << b;
-    EXPECT_EQ(a.num_elements(), of_a.size());
+    CheckShrunk(
+        RandomBoxes(Index(i % 4, 5), 2, random), SmallerBoxes,
+        [](const BoxesCase& it) {
+          const Box &a = it.boxes[0], &b = it.boxes[1];
+          const std::vector<Index> of_a = ElementsOf(a);
+          const std::set<Index> in_a(of_a.begin(), of_a.end());
+          std::vector<Index> common;
+          for (const Index& e : ElementsOf(b)) {
+            if (in_a.contains(e)) common.push_back(e);
+          }
+          const std::optional<Box> found = Intersect(a, b);
+          EXPECT_EQ(
+              found.has_value() ? ElementsOf(*found) : std::vector<Index>(),
+              common);
+          EXPECT_EQ(a.Contains(b), common.size() == ElementsOf(b).size());
+          EXPECT_EQ(a.num_elements(), of_a.size());
+        });
+    if (HasFailure()) return;
   }
 }
 

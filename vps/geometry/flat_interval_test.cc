@@ -1,9 +1,12 @@
 #include "vps/geometry/flat_interval.h"
 
+#include <algorithm>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -62,46 +65,76 @@ std::vector<int64_t> RandomShape(std::mt19937_64& random) {
   return shape;
 }
 
-// All intervals of random shapes: the elements come once each, in order.
+// A shape, and a position in it.
+struct FlatCase {
+  std::vector<int64_t> shape;
+  int64_t position = 0;
+
+  friend std::ostream& operator<<(std::ostream& out, const FlatCase& it) {
+    return out << "position " << it.position << " of " << *Box::Whole(it.shape);
+  }
+};
+
+std::vector<FlatCase> SmallerFlat(const FlatCase& it) {
+  std::vector<FlatCase> smaller;
+  for (const BoxesCase& space : SmallerBoxes({it.shape, {}})) {
+    smaller.push_back(
+        {space.shape, std::min(it.position, space.space().num_elements())});
+  }
+  if (it.position > 0) smaller.push_back({it.shape, it.position - 1});
+  return smaller;
+}
+
+// All intervals from the position on: the elements come once each, in order.
+void ExpectPositionsInOrder(const FlatCase& it) {
+  const int64_t size = Box::Whole(it.shape)->num_elements();
+  for (int64_t end = it.position; end <= size; ++end) {
+    int64_t next = it.position;
+    const std::vector<Box> boxes = BoxesOf(it.shape, {it.position, end});
+    for (const Box& box : boxes) {
+      for (const Index& index : ElementsOf(box)) {
+        ASSERT_EQ(FlatIndex(index, it.shape), next++) << box;
+      }
+    }
+    EXPECT_EQ(next, end);
+    EXPECT_LE(boxes.size(), std::max<size_t>(1, 2 * it.shape.size() - 1));
+  }
+}
+
 TEST(FlatInterval, BoxesListThePositionsInOrder) {
   std::mt19937_64 random = TestRandom(61);
   for (int i = 0; i < 300; ++i) {
-    const std::vector<int64_t> shape = RandomShape(random);
-    const int64_t size = Box::Whole(shape)->num_elements();
-    const int64_t begin =
-        std::uniform_int_distribution<int64_t>(0, size)(random);
-    for (int64_t end = begin; end <= size; ++end) {
-      int64_t next = begin;
-      const std::vector<Box> boxes = BoxesOf(shape, {begin, end});
-      for (const Box& box : boxes) {
-        for (const Index& index : ElementsOf(box)) {
-          ASSERT_EQ(FlatIndex(index, shape), next++) << box;
-        }
-      }
-      EXPECT_EQ(next, end);
-      EXPECT_LE(boxes.size(), std::max<size_t>(1, 2 * shape.size() - 1));
+    FlatCase drawn = {RandomShape(random)};
+    drawn.position = std::uniform_int_distribution<int64_t>(
+        0, Box::Whole(drawn.shape)->num_elements())(random);
+    CheckShrunk(drawn, SmallerFlat, ExpectPositionsInOrder);
+    if (HasFailure()) return;
+  }
+}
+
+void ExpectNextPositions(const BoxesCase& it) {
+  const Box& box = it.boxes[0];
+  if (box.empty()) return;
+  const int64_t size = it.space().num_elements();
+  for (int64_t position = 0; position <= size; ++position) {
+    int64_t expected = -1;
+    for (const Index& index : ElementsOf(box)) {
+      const int64_t flat = FlatIndex(index, it.shape);
+      if (flat < position) continue;
+      expected = flat;
+      break;
     }
+    ASSERT_EQ(NextFlatPosition(it.shape, box, position), expected)
+        << "from " << position;
   }
 }
 
 TEST(FlatInterval, FindsTheNextPositionInABox) {
   std::mt19937_64 random = TestRandom(62);
   for (int i = 0; i < 1000; ++i) {
-    const std::vector<int64_t> shape = RandomShape(random);
-    const Box whole = *Box::Whole(shape);
-    const Box box = RandomBoxIn(whole, random);
-    if (box.empty()) continue;
-    for (int64_t position = 0; position <= whole.num_elements(); ++position) {
-      int64_t expected = -1;
-      for (const Index& index : ElementsOf(box)) {
-        const int64_t flat = FlatIndex(index, shape);
-        if (flat < position) continue;
-        expected = flat;
-        break;
-      }
-      ASSERT_EQ(NextFlatPosition(shape, box, position), expected)
-          << box << " from " << position;
-    }
+    CheckShrunk(RandomBoxes(RandomShape(random), 1, random), SmallerBoxes,
+                ExpectNextPositions);
+    if (HasFailure()) return;
   }
 }
 

@@ -1,7 +1,10 @@
 #include "vps/geometry/strided_run.h"
 
+#include <ostream>
+#include <random>
 #include <vector>
 
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gtest/gtest.h"
 #include "vps/geometry/random_box.h"
@@ -75,14 +78,47 @@ TEST(StridedRun, VisitsTheElementsInRowMajorOrder) {
   for (int i = 0; i < 2000; ++i) {
     std::vector<int64_t> shape;
     for (int dim = 0; dim < i % 5; ++dim) shape.push_back(1 + random() % 5);
-    const Box box = RandomBoxIn(*Box::Whole(shape), random);
-    const auto strides = RowMajorStrides(shape, kItemBytes);
-    const StridedRun run = RunInRowMajor(box, shape, kItemBytes);
-    EXPECT_EQ(Bytes(run),
-              BytesOfElements(box, {strides.begin(), strides.end()}))
-        << box << " " << run;
-    for (const StridedRun::Loop& loop : run.loops) EXPECT_GT(loop.count, 1);
+    CheckShrunk(
+        RandomBoxes(shape, 1, random), SmallerBoxes, [](const BoxesCase& it) {
+          const auto strides = RowMajorStrides(it.shape, kItemBytes);
+          const StridedRun run =
+              RunInRowMajor(it.boxes[0], it.shape, kItemBytes);
+          EXPECT_EQ(Bytes(run), BytesOfElements(it.boxes[0], {strides.begin(),
+                                                              strides.end()}))
+              << run;
+          for (const StridedRun::Loop& loop : run.loops) {
+            EXPECT_GT(loop.count, 1);
+          }
+        });
+    if (HasFailure()) return;
   }
+}
+
+struct StridedCase {
+  BoxesCase box;  // one
+  std::vector<int64_t> strides;
+
+  friend std::ostream& operator<<(std::ostream& out, const StridedCase& it) {
+    return out << it.box << " strides " << testing::PrintToString(it.strides);
+  }
+};
+
+std::vector<StridedCase> SmallerStrided(const StridedCase& it) {
+  std::vector<StridedCase> smaller;
+  for (size_t dim = 0; dim < it.strides.size(); ++dim) {
+    smaller.push_back({WithoutDim(it.box, static_cast<int>(dim)), it.strides});
+    std::vector<int64_t>& strides = smaller.back().strides;
+    strides.erase(strides.begin() + dim);
+  }
+  for (const BoxesCase& less : WithLess(it.box)) {
+    smaller.push_back({less, it.strides});
+  }
+  for (size_t dim = 0; dim < it.strides.size(); ++dim) {
+    const int64_t items = it.strides[dim] / kItemBytes;
+    if (items == 0) continue;
+    smaller.emplace_back(it).strides[dim] = items / 2 * kItemBytes;
+  }
+  return smaller;
 }
 
 TEST(StridedRun, TakesAnyStrides) {
@@ -94,10 +130,13 @@ TEST(StridedRun, TakesAnyStrides) {
       // Also transposed, padded, broadcast and reversed ones.
       strides.push_back((static_cast<int64_t>(random() % 40) - 8) * kItemBytes);
     }
-    const Box box = RandomBoxIn(*Box::Whole(shape), random);
-    EXPECT_EQ(Bytes(RunOf(box, strides, kItemBytes)),
-              BytesOfElements(box, strides))
-        << box;
+    CheckShrunk(StridedCase{RandomBoxes(shape, 1, random), strides},
+                SmallerStrided, [](const StridedCase& it) {
+                  const Box& box = it.box.boxes[0];
+                  EXPECT_EQ(Bytes(RunOf(box, it.strides, kItemBytes)),
+                            BytesOfElements(box, it.strides));
+                });
+    if (HasFailure()) return;
   }
 }
 

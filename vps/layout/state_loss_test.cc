@@ -1,10 +1,14 @@
 #include "vps/layout/state_loss.h"
 
+#include <cstdint>
+#include <ostream>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gtest/gtest.h"
 #include "vps/geometry/random_box.h"
@@ -88,37 +92,80 @@ TEST(StateLoss, AgreesWithCountingElements) {
   }
 }
 
-// The same for layouts of any kind, against the oracle that enumerates: copies
-// elsewhere save what one copy lost, be they cut otherwise or flat.
+// A layout, and which of its ranks are lost: by the bits of `lost`, so that any
+// number is right for any world.
+struct LossCase {
+  LayoutCase layout;
+  uint64_t lost = 0;
+
+  bool IsLost(int rank) const { return (lost >> rank & 1) != 0; }
+  friend std::ostream& operator<<(std::ostream& out, const LossCase& it) {
+    return out << it.layout << "lost are the bits of " << it.lost;
+  }
+};
+
+std::vector<LossCase> SmallerLosses(const LossCase& it) {
+  std::vector<LossCase> smaller;
+  for (LayoutCase& layout : Smaller(it.layout, /*drop_tensors=*/true)) {
+    smaller.push_back({std::move(layout), it.lost});
+  }
+  for (int rank = 0; rank < it.layout.world_size(); ++rank) {
+    if (!it.IsLost(rank)) continue;
+    smaller.push_back({it.layout, it.lost & ~(uint64_t{1} << rank)});
+  }
+  return smaller;
+}
+
+// Bytes that no surviving rank has, counted by the oracle that enumerates.
+struct Counted {
+  int64_t bytes = 0;
+  int64_t bytes_of_first = 0;  // if there were no other copies
+};
+
+Counted CountLost(const LossCase& it, const Layout& layout) {
+  Counted counted;
+  for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
+    std::vector<std::set<int64_t>> alive_in(layout.num_copies(tensor));
+    std::set<int64_t> alive_in_any;
+    for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
+      for (int rank = 0; rank < layout.world_size(); ++rank) {
+        if (it.IsLost(rank)) continue;
+        const auto own = BruteForceMemory(it.layout, rank, tensor, copy);
+        if (!own.has_value()) continue;
+        alive_in[copy].insert(own->elements.begin(), own->elements.end());
+      }
+      alive_in_any.insert(alive_in[copy].begin(), alive_in[copy].end());
+    }
+    const TensorSpec& spec = layout.tensor(tensor);
+    const int64_t elements = spec.whole().num_elements();
+    counted.bytes += (elements - alive_in_any.size()) * spec.item_bytes();
+    counted.bytes_of_first +=
+        (elements - alive_in[0].size()) * spec.item_bytes();
+  }
+  return counted;
+}
+
+void ExpectCountedLoss(const LossCase& it) {
+  const Layout layout = *MakeLayout(it.layout);
+  std::vector<int> lost;
+  for (int rank = 0; rank < layout.world_size(); ++rank) {
+    if (it.IsLost(rank)) lost.push_back(rank);
+  }
+  EXPECT_EQ(ComputeStateLoss(layout, lost).bytes, CountLost(it, layout).bytes);
+}
+
+// The same for layouts of any kind: copies elsewhere save what one copy lost,
+// be they cut otherwise or flat.
 TEST(StateLoss, AgreesWithCountingElementsOfEveryCopy) {
   std::mt19937_64 random = TestRandom(22);
   int saved_by_a_copy = 0;
   for (int i = 0; i < 1000; ++i) {
-    const LayoutCase it = RandomLayout(RandomTensors(random), 8, random);
-    const Layout layout = *MakeLayout(it);
-    std::vector<int> lost, alive;
-    for (int rank = 0; rank < layout.world_size(); ++rank) {
-      (random() % 3 == 0 ? alive : lost).push_back(rank);
-    }
-    int64_t bytes = 0, bytes_of_first = 0;
-    for (int tensor = 0; tensor < layout.num_tensors(); ++tensor) {
-      std::vector<std::set<int64_t>> alive_in(layout.num_copies(tensor));
-      std::set<int64_t> alive_in_any;
-      for (int copy = 0; copy < layout.num_copies(tensor); ++copy) {
-        for (int rank : alive) {
-          const auto own = BruteForceMemory(it, rank, tensor, copy);
-          if (!own.has_value()) continue;
-          alive_in[copy].insert(own->elements.begin(), own->elements.end());
-        }
-        alive_in_any.insert(alive_in[copy].begin(), alive_in[copy].end());
-      }
-      const TensorSpec& spec = layout.tensor(tensor);
-      const int64_t elements = spec.whole().num_elements();
-      bytes += (elements - alive_in_any.size()) * spec.item_bytes();
-      bytes_of_first += (elements - alive_in[0].size()) * spec.item_bytes();
-    }
-    saved_by_a_copy += bytes < bytes_of_first;
-    ASSERT_EQ(ComputeStateLoss(layout, lost).bytes, bytes) << it;
+    const LossCase drawn = {RandomLayout(RandomTensors(random), 8, random),
+                            random() | random()};
+    CheckShrunk(drawn, SmallerLosses, ExpectCountedLoss);
+    if (HasFailure()) return;
+    const Counted counted = CountLost(drawn, *MakeLayout(drawn.layout));
+    saved_by_a_copy += counted.bytes < counted.bytes_of_first;
   }
   EXPECT_GE(saved_by_a_copy, 20);
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -129,14 +130,15 @@ void ExpectConsistent(const ModelTensor& tensor) {
 TEST(ModelTensors, OfAnyModelAreConsistentAndNamedOnce) {
   std::mt19937_64 random = TestRandom(1);
   for (int i = 0; i < 1000; ++i) {
-    const ModelConfig config = RandomConfig(random);
-    SCOPED_TRACE(config.DebugString());
-    std::set<std::string> names;
-    for (const ModelTensor& tensor : TensorsOf(config)) {
-      ExpectConsistent(tensor);
-      EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
-      EXPECT_NE(RoleName(tensor.role), "");
-    }
+    CheckShrunk(
+        RandomConfig(random), SmallerConfigs, [](const ModelConfig& config) {
+          std::set<std::string> names;
+          for (const ModelTensor& tensor : TensorsOf(config)) {
+            ExpectConsistent(tensor);
+            EXPECT_TRUE(names.insert(tensor.name).second) << tensor.name;
+            EXPECT_NE(RoleName(tensor.role), "");
+          }
+        });
     if (HasFailure()) return;
   }
 }

@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <ostream>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -44,8 +48,12 @@ TEST(FlatBuffer, GoldenB_SmallBucketsFourPieces) {
   EXPECT_THAT(buffer.buckets(), ElementsAre(FlatBucket{0, 3072, 3072},
                                             FlatBucket{3072, 6784, 3680},
                                             FlatBucket{6784, 12288, 5504}));
-  EXPECT_EQ(buffer.slot(0), (FlatSlot{9216, 12288, 2}));
-  EXPECT_EQ(buffer.slot(5), (FlatSlot{4352, 6752, 1}));
+  EXPECT_THAT(buffer.slots(),
+              ElementsAre(FlatSlot{9216, 12288, 2}, FlatSlot{8640, 9216, 2},
+                          FlatSlot{8576, 8600, 2}, FlatSlot{6848, 8576, 2},
+                          FlatSlot{6784, 6808, 2}, FlatSlot{4352, 6752, 1},
+                          FlatSlot{3136, 4336, 1}, FlatSlot{3072, 3096, 1},
+                          FlatSlot{0, 3072, 0}));
 }
 
 TEST(FlatBuffer, GoldenC_SharedEmbeddingsSixPieces) {
@@ -121,51 +129,106 @@ TEST(FlatBuffer, RefusesWhatIsOutOfBounds) {
               HasSubstr("up to parameter 0"));
 }
 
+struct FlatCase {
+  std::vector<FlatParameter> parameters;
+  FlatBufferOptions options;
+
+  friend std::ostream& operator<<(std::ostream& out, const FlatCase& it) {
+    for (const FlatParameter& parameter : it.parameters) {
+      out << parameter.elements << (parameter.shared_embedding ? "s " : " ");
+    }
+    return out << "in " << it.options.pieces << " pieces, bucket_size "
+               << it.options.bucket_size.value_or(0) << ", distributed "
+               << it.options.distributed_optimizer << ", high bandwidth "
+               << it.options.pad_for_high_bandwidth;
+  }
+};
+
+FlatCase RandomFlat(std::mt19937_64& random) {
+  FlatCase it;
+  it.parameters.resize(random() % 12 + 1);
+  for (FlatParameter& parameter : it.parameters) {
+    parameter = {.elements = static_cast<int64_t>(random() % 700 + 1),
+                 .shared_embedding = random() % 5 == 0};
+  }
+  it.options = {.pieces = static_cast<int64_t>(random() % 12 + 1),
+                .distributed_optimizer = random() % 4 != 0,
+                .pad_for_high_bandwidth = random() % 4 == 0};
+  if (random() % 2 == 0) it.options.bucket_size = random() % 2000 + 1;
+  return it;
+}
+
+std::vector<FlatCase> SmallerFlat(const FlatCase& it) {
+  std::vector<FlatCase> smaller;
+  for (size_t p = 0; p < it.parameters.size(); ++p) {
+    auto& fewer = smaller.emplace_back(it).parameters;
+    fewer.erase(fewer.begin() + p);
+  }
+  for (size_t p = 0; p < it.parameters.size(); ++p) {
+    const int64_t elements = it.parameters[p].elements;
+    for (const int64_t less : {elements / 2, elements - 1}) {
+      if (less < 1) continue;
+      smaller.emplace_back(it).parameters[p].elements = less;
+    }
+    if (!it.parameters[p].shared_embedding) continue;
+    smaller.emplace_back(it).parameters[p].shared_embedding = false;
+  }
+  if (it.options.pieces > 1) --smaller.emplace_back(it).options.pieces;
+  if (it.options.bucket_size.has_value()) {
+    smaller.emplace_back(it).options.bucket_size.reset();
+  }
+  if (it.options.pad_for_high_bandwidth) {
+    smaller.emplace_back(it).options.pad_for_high_bandwidth = false;
+  }
+  return smaller;
+}
+
+void ExpectLawsOfSlots(const FlatCase& it, const FlatBuffer& buffer) {
+  int64_t previous_end = 0;
+  for (size_t p = it.parameters.size(); p-- > 0;) {
+    const FlatSlot& slot = buffer.slot(p);
+    EXPECT_EQ(slot.end - slot.begin, it.parameters[p].elements);
+    EXPECT_GE(slot.begin, previous_end);
+    previous_end = slot.end;
+    const FlatBucket& bucket = buffer.buckets()[slot.bucket];
+    EXPECT_GE(slot.begin, bucket.begin);
+    EXPECT_LE(slot.end, bucket.begin + bucket.unpadded);
+    if (!it.options.distributed_optimizer) continue;
+    EXPECT_EQ(slot.begin % 64, 0);
+    if (!it.parameters[p].shared_embedding) continue;
+    EXPECT_EQ(slot.begin, bucket.begin);
+    EXPECT_EQ(slot.end, bucket.begin + bucket.unpadded);
+  }
+}
+
+void ExpectLawsOfBuckets(const FlatCase& it, const FlatBuffer& buffer) {
+  int64_t next = 0;
+  for (size_t b = 0; b < buffer.buckets().size(); ++b) {
+    const FlatBucket& bucket = buffer.buckets()[b];
+    EXPECT_EQ(bucket.begin, next);
+    next = bucket.end;
+    if (!it.options.distributed_optimizer) {
+      EXPECT_EQ(bucket.unpadded, bucket.end - bucket.begin);
+      continue;
+    }
+    EXPECT_EQ(bucket.begin % 128, 0);
+    EXPECT_EQ(buffer.ShardElements(b) * it.options.pieces,
+              bucket.end - bucket.begin);
+  }
+  EXPECT_EQ(buffer.elements(), next);
+}
+
 // The laws that Megatron asserts, and those that make a shard of one.
 TEST(FlatBuffer, KeepsItsLaws) {
   auto random = TestRandom();
   for (int i = 0; i < 2000; ++i) {
-    std::vector<FlatParameter> parameters(random() % 12 + 1);
-    for (FlatParameter& parameter : parameters) {
-      parameter = {.elements = static_cast<int64_t>(random() % 700 + 1),
-                   .shared_embedding = random() % 5 == 0};
-    }
-    FlatBufferOptions options = {
-        .pieces = static_cast<int64_t>(random() % 12 + 1),
-        .distributed_optimizer = random() % 4 != 0,
-        .pad_for_high_bandwidth = random() % 4 == 0};
-    if (random() % 2 == 0) options.bucket_size = random() % 2000 + 1;
-    const FlatBuffer buffer = *FlatBuffer::Create(parameters, options);
-
-    int64_t previous_end = 0;
-    for (size_t p = parameters.size(); p-- > 0;) {
-      const FlatSlot& slot = buffer.slot(p);
-      EXPECT_EQ(slot.end - slot.begin, parameters[p].elements);
-      EXPECT_GE(slot.begin, previous_end);
-      previous_end = slot.end;
-      const FlatBucket& bucket = buffer.buckets()[slot.bucket];
-      EXPECT_GE(slot.begin, bucket.begin);
-      EXPECT_LE(slot.end, bucket.begin + bucket.unpadded);
-      if (!options.distributed_optimizer) continue;
-      EXPECT_EQ(slot.begin % 64, 0);
-      if (!parameters[p].shared_embedding) continue;
-      EXPECT_EQ(slot.begin, bucket.begin);
-      EXPECT_EQ(slot.end, bucket.begin + bucket.unpadded);
-    }
-    int64_t next = 0;
-    for (size_t b = 0; b < buffer.buckets().size(); ++b) {
-      const FlatBucket& bucket = buffer.buckets()[b];
-      EXPECT_EQ(bucket.begin, next);
-      next = bucket.end;
-      if (!options.distributed_optimizer) {
-        EXPECT_EQ(bucket.unpadded, bucket.end - bucket.begin);
-        continue;
-      }
-      EXPECT_EQ(bucket.begin % 128, 0);
-      EXPECT_EQ(buffer.ShardElements(b) * options.pieces,
-                bucket.end - bucket.begin);
-    }
-    EXPECT_EQ(buffer.elements(), next);
+    CheckShrunk(RandomFlat(random), SmallerFlat, [](const FlatCase& it) {
+      const auto buffer = FlatBuffer::Create(it.parameters, it.options);
+      ASSERT_EQ(buffer.status(), absl::OkStatus());
+      ExpectLawsOfSlots(it, *buffer);
+      ExpectLawsOfBuckets(it, *buffer);
+    });
+    if (HasFailure()) return;
   }
 }
 
