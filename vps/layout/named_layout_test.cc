@@ -1,9 +1,14 @@
 #include "vps/layout/named_layout.h"
 
+#include <cstdint>
+#include <ostream>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -111,39 +116,70 @@ TEST(NamedLayout, GivesOnePlacementToTensorsThatAreCutAlike) {
   EXPECT_EQ(layout.placements().size(), 2);
 }
 
+struct NamedCase {
+  AxisSizes sizes;
+  Sharding sharding;
+  BoxesCase box;  // one; its space is the tensor
+
+  friend std::ostream& operator<<(std::ostream& out, const NamedCase& it) {
+    return out << it.box << ", " << DebugString(it.sharding) << " of "
+               << it.sizes;
+  }
+};
+
+NamedCase RandomNamed(std::mt19937_64& random) {
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  const AxisSizes sizes = *AxisSizes::Create({.dp = pick(1, 3),
+                                              .tp = pick(1, 3),
+                                              .ep = pick(1, 2),
+                                              .rep = pick(1, 2)});
+  std::vector<int64_t> shape;
+  for (int dim = pick(0, 3); dim > 0; --dim) shape.push_back(pick(1, 7));
+  Sharding sharding;
+  for (const char* axis : {"tp", "rep", "dp", "ep"}) {
+    if (shape.empty() || pick(0, 2) == 0) continue;
+    sharding.push_back({axis, pick(0, static_cast<int>(shape.size()) - 1)});
+  }
+  return {sizes, sharding, RandomBoxes(shape, 1, random)};
+}
+
+// Of as many dims and ranks.
+std::vector<NamedCase> SmallerNamed(const NamedCase& it) {
+  std::vector<NamedCase> smaller;
+  for (size_t i = 0; i < it.sharding.size(); ++i) {
+    Sharding& fewer = smaller.emplace_back(it).sharding;
+    fewer.erase(fewer.begin() + i);
+  }
+  for (const BoxesCase& less : WithLess(it.box)) {
+    smaller.push_back({it.sizes, it.sharding, less});
+  }
+  return smaller;
+}
+
+void ExpectPiecesLikeLocalBoxes(const NamedCase& it) {
+  const Layout layout =
+      Make(it.sizes.ToString(), {Tensor("w", it.box.shape, it.sharding)});
+  std::vector<Box> pieces;
+  layout.ForEachPiece(0, 0, it.box.boxes[0], [&](const Piece& piece) {
+    pieces.push_back(piece.box);
+    for (int rank = 0; rank < layout.world_size(); ++rank) {
+      EXPECT_EQ(piece.holders.Contains(rank),
+                LocalBox(layout, rank, 0).Contains(piece.box))
+          << piece.box << " on rank " << rank;
+    }
+  });
+  EXPECT_EQ(CheckExactCover(it.box.boxes[0], pieces), absl::OkStatus());
+}
+
 // On random layouts: the pieces of a random box tile it, and the holders of a
 // piece are exactly the ranks whose local box contains it.
 TEST(NamedLayout, PiecesAndHoldersAgreeWithLocalBoxes) {
   std::mt19937_64 random = TestRandom(20);
-  const auto pick = [&](int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(random);
-  };
   for (int i = 0; i < 1000; ++i) {
-    const AxisSizes sizes = *AxisSizes::Create({.dp = pick(1, 3),
-                                                .tp = pick(1, 3),
-                                                .ep = pick(1, 2),
-                                                .rep = pick(1, 2)});
-    std::vector<int64_t> shape;
-    for (int dim = pick(0, 3); dim > 0; --dim) shape.push_back(pick(1, 7));
-    Sharding sharding;
-    for (const char* axis : {"tp", "rep", "dp", "ep"}) {
-      if (shape.empty() || pick(0, 2) == 0) continue;
-      sharding.push_back({axis, pick(0, static_cast<int>(shape.size()) - 1)});
-    }
-    const Layout layout =
-        Make(sizes.ToString(), {Tensor("w", shape, sharding)});
-    const Box box = RandomBoxIn(*Box::Whole(shape), random);
-    std::vector<Box> pieces;
-    layout.ForEachPiece(0, 0, box, [&](const Piece& piece) {
-      pieces.push_back(piece.box);
-      for (int rank = 0; rank < layout.world_size(); ++rank) {
-        EXPECT_EQ(piece.holders.Contains(rank),
-                  LocalBox(layout, rank, 0).Contains(piece.box))
-            << piece.box << " on rank " << rank;
-      }
-    });
-    EXPECT_TRUE(CheckExactCover(box, pieces).ok())
-        << box << " " << DebugString(sharding) << " " << sizes;
+    CheckShrunk(RandomNamed(random), SmallerNamed, ExpectPiecesLikeLocalBoxes);
+    if (HasFailure()) return;
   }
 }
 

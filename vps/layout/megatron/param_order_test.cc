@@ -1,10 +1,14 @@
 #include "vps/layout/megatron/param_order.h"
 
+#include <cstdint>
 #include <map>
+#include <ostream>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -283,45 +287,77 @@ TEST(ParamOrder, ATiedModelWithMtpUsesTheEmbeddingOfTheMtpLayers) {
                   "decoder.final_layernorm.weight", "output_layer.weight"));
 }
 
+struct OrderCase {
+  ModelConfig model;
+  ParamOrder::Options options;
+
+  friend std::ostream& operator<<(std::ostream& out, const OrderCase& it) {
+    return out << it.model.DebugString() << "; Transformer Engine "
+               << (it.options.spec == LayerSpec::kTransformerEngine)
+               << ", grouped " << it.options.grouped_experts << ", ep "
+               << it.options.ep;
+  }
+};
+
+OrderCase RandomOrder(std::mt19937_64& random) {
+  OrderCase it = {RandomConfig(random), {}};
+  it.options.spec =
+      random() % 2 == 0 ? LayerSpec::kLocal : LayerSpec::kTransformerEngine;
+  it.options.grouped_experts =
+      it.options.spec != LayerSpec::kLocal && random() % 2 == 0;
+  const auto& experts = it.model->experts;
+  if (experts.has_value() && experts->count % 2 == 0 && random() % 2 == 0) {
+    it.options.ep = 2;
+  }
+  return it;
+}
+
+// Of the same options, as far as their ep divides the experts.
+std::vector<OrderCase> SmallerOrders(const OrderCase& it) {
+  std::vector<OrderCase> smaller;
+  for (const ModelConfig& model : SmallerConfigs(it.model)) {
+    const int64_t experts =
+        model->experts.has_value() ? model->experts->count : 1;
+    if (experts % it.options.ep == 0) smaller.push_back({model, it.options});
+  }
+  return smaller;
+}
+
+void ExpectEachTensorOnce(const OrderCase& it) {
+  const ModelConfig& model = it.model;
+  const Pipeline::Options pipeline = {.layers = model->layers,
+                                      .pp = model->layers % 2 == 0 ? 2 : 1,
+                                      .mtp_layers = model->mtp_layers};
+  const ParamOrder order(model, it.options, *Pipeline::Create(pipeline));
+  std::map<int, int> times;
+  for (int stage = 0; stage < order.pipeline().pp(); ++stage) {
+    std::set<std::string> names;
+    for (const LiveTensor& live : order.Chunk(stage, 0)) {
+      EXPECT_TRUE(names.insert(live.name).second) << live.name;
+      const ModelTensor& tensor = order.tensors()[live.tensor];
+      const int ranks = tensor.expert.has_value() ? it.options.ep : 1;
+      for (int rank = 0; rank < ranks; ++rank) {
+        ++times[order.TensorOfExpertRank(live.tensor, rank)];
+      }
+    }
+  }
+  ASSERT_EQ(times.size(), order.tensors().size());
+  for (const auto& [tensor, count] : times) {
+    const Role role = order.tensors()[tensor].role;
+    const bool may_have_copies =
+        role == Role::kWordEmbedding || role == Role::kPositionEmbedding;
+    EXPECT_TRUE(count == 1 || may_have_copies)
+        << order.tensors()[tensor].name << " " << count;
+  }
+}
+
 // Whatever the spec and the pipeline: each tensor on one chunk, the embedding
 // perhaps on more, names unique, names with local layers.
 TEST(ParamOrder, HasEachTensorOnce) {
   auto random = TestRandom();
   for (int i = 0; i < 500; ++i) {
-    const ModelConfig model = RandomConfig(random);
-    ParamOrder::Options options;
-    options.spec =
-        random() % 2 == 0 ? LayerSpec::kLocal : LayerSpec::kTransformerEngine;
-    options.grouped_experts =
-        options.spec != LayerSpec::kLocal && random() % 2 == 0;
-    if (model->experts.has_value() && model->experts->count % 2 == 0 &&
-        random() % 2 == 0) {
-      options.ep = 2;
-    }
-    const Pipeline::Options pipeline = {.layers = model->layers,
-                                        .pp = model->layers % 2 == 0 ? 2 : 1,
-                                        .mtp_layers = model->mtp_layers};
-    const ParamOrder order(model, options, *Pipeline::Create(pipeline));
-    std::map<int, int> times;
-    for (int stage = 0; stage < order.pipeline().pp(); ++stage) {
-      std::set<std::string> names;
-      for (const LiveTensor& live : order.Chunk(stage, 0)) {
-        EXPECT_TRUE(names.insert(live.name).second) << live.name;
-        const ModelTensor& tensor = order.tensors()[live.tensor];
-        const int ranks = tensor.expert.has_value() ? options.ep : 1;
-        for (int rank = 0; rank < ranks; ++rank) {
-          ++times[order.TensorOfExpertRank(live.tensor, rank)];
-        }
-      }
-    }
-    ASSERT_EQ(times.size(), order.tensors().size());
-    for (const auto& [tensor, count] : times) {
-      const Role role = order.tensors()[tensor].role;
-      const bool may_have_copies =
-          role == Role::kWordEmbedding || role == Role::kPositionEmbedding;
-      EXPECT_TRUE(count == 1 || may_have_copies)
-          << order.tensors()[tensor].name << " " << count;
-    }
+    CheckShrunk(RandomOrder(random), SmallerOrders, ExpectEachTensorOnce);
+    if (HasFailure()) return;
   }
 }
 

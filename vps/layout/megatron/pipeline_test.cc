@@ -1,11 +1,15 @@
 #include "vps/layout/megatron/pipeline.h"
 
+#include <cstdint>
 #include <optional>
+#include <ostream>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -229,35 +233,87 @@ ModelChunk Formula(const Pipeline::Options& o, int64_t p, int64_t v) {
   return {static_cast<int>(offset), static_cast<int>(layers)};
 }
 
+struct StagesCase {
+  Pipeline::Options options;
+
+  friend std::ostream& operator<<(std::ostream& out, const StagesCase& it) {
+    const Pipeline::Options& o = it.options;
+    return out << "layers " << o.layers << " pp " << o.pp << " vpp " << o.vpp
+               << " first " << o.first_stage_layers.value_or(-1) << " last "
+               << o.last_stage_layers.value_or(-1) << " embedding "
+               << o.account_for_embedding << " loss " << o.account_for_loss;
+  }
+};
+
+StagesCase RandomStages(std::mt19937_64& random) {
+  Pipeline::Options options = {
+      .layers = static_cast<int64_t>(random() % 60 + 1),
+      .pp = static_cast<int64_t>(random() % 8 + 1),
+      .vpp = static_cast<int64_t>(random() % 4 + 1)};
+  if (random() % 2 == 0) {
+    options.account_for_embedding = random() % 2 == 0;
+    options.account_for_loss = random() % 2 == 0;
+  } else {
+    if (random() % 2 == 0) options.first_stage_layers = random() % 12 + 1;
+    if (random() % 2 == 0) options.last_stage_layers = random() % 12 + 1;
+  }
+  return {options};
+}
+
+// A number of layers goes with few others: with each that is simpler, all
+// numbers that are not larger come.
+std::vector<StagesCase> SmallerStages(const StagesCase& it) {
+  std::vector<StagesCase> simpler;
+  if (it.options.pp > 1) --simpler.emplace_back(it).options.pp;
+  if (it.options.vpp > 1) --simpler.emplace_back(it).options.vpp;
+  if (it.options.account_for_embedding) {
+    simpler.emplace_back(it).options.account_for_embedding = false;
+  }
+  if (it.options.account_for_loss) {
+    simpler.emplace_back(it).options.account_for_loss = false;
+  }
+  if (it.options.first_stage_layers.has_value()) {
+    simpler.emplace_back(it).options.first_stage_layers.reset();
+  }
+  if (it.options.last_stage_layers.has_value()) {
+    simpler.emplace_back(it).options.last_stage_layers.reset();
+  }
+  std::vector<StagesCase> smaller;
+  for (int64_t layers = 1; layers <= it.options.layers; ++layers) {
+    for (const StagesCase& one : simpler) {
+      smaller.emplace_back(one).options.layers = layers;
+    }
+    if (layers == it.options.layers) continue;
+    smaller.emplace_back(it).options.layers = layers;
+  }
+  return smaller;
+}
+
+// Of options that are taken.
+void ExpectFormulas(const StagesCase& it) {
+  const auto pipeline = Pipeline::Create(it.options);
+  if (!pipeline.ok()) return;
+  int next = 0;
+  for (int chunk = 0; chunk < pipeline->vpp(); ++chunk) {
+    for (int stage = 0; stage < pipeline->pp(); ++stage) {
+      const ModelChunk& here = pipeline->chunk(stage, chunk);
+      EXPECT_EQ(here, Formula(it.options, stage, chunk));
+      EXPECT_EQ(here.first_layer, next);
+      EXPECT_GE(here.layers, 0);
+      next += here.layers;
+    }
+  }
+  EXPECT_EQ(next, it.options.layers);
+}
+
 TEST(Pipeline, HoldsEachLayerOnceWhereTheFormulasPutIt) {
   auto random = TestRandom();
   int accepted = 0;
   for (int i = 0; i < 40000; ++i) {
-    Pipeline::Options options = {
-        .layers = static_cast<int64_t>(random() % 60 + 1),
-        .pp = static_cast<int64_t>(random() % 8 + 1),
-        .vpp = static_cast<int64_t>(random() % 4 + 1)};
-    if (random() % 2 == 0) {
-      options.account_for_embedding = random() % 2 == 0;
-      options.account_for_loss = random() % 2 == 0;
-    } else {
-      if (random() % 2 == 0) options.first_stage_layers = random() % 12 + 1;
-      if (random() % 2 == 0) options.last_stage_layers = random() % 12 + 1;
-    }
-    const auto pipeline = Pipeline::Create(options);
-    if (!pipeline.ok()) continue;
-    ++accepted;
-    int next = 0;
-    for (int chunk = 0; chunk < pipeline->vpp(); ++chunk) {
-      for (int stage = 0; stage < pipeline->pp(); ++stage) {
-        const ModelChunk& here = pipeline->chunk(stage, chunk);
-        EXPECT_EQ(here, Formula(options, stage, chunk));
-        EXPECT_EQ(here.first_layer, next);
-        EXPECT_GE(here.layers, 0);
-        next += here.layers;
-      }
-    }
-    EXPECT_EQ(next, options.layers);
+    const StagesCase drawn = RandomStages(random);
+    CheckShrunk(drawn, SmallerStages, ExpectFormulas);
+    if (HasFailure()) return;
+    accepted += Pipeline::Create(drawn.options).ok();
   }
   EXPECT_GT(accepted, 1000);
 }
