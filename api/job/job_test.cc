@@ -39,6 +39,8 @@ TEST(JobSpecTest, ReadsEachField) {
       "elasticPolicy": {"minReplicas": 2, "maxReplicas": 6,
         "infeasiblePolicy": "RoundDown", "scaleUpDelaySeconds": 5,
         "transitionTimeoutSeconds": 60, "stepTimeoutSeconds": 7},
+      "model": {"heads": 12, "layers": 5, "experts": 8,
+        "parameters": 671000000000},
       "parallelism": {"dp": {"min": 2}, "tp": 2, "pp": {"min": 1, "max": 4}})"));
   ASSERT_TRUE(spec.ok()) << spec.status();
   EXPECT_EQ(spec->replicas, 3);
@@ -54,6 +56,7 @@ TEST(JobSpecTest, ReadsEachField) {
   EXPECT_EQ(spec->parallelism.dp, (AxisRange{2, AxisRange::kNoLimit}));
   EXPECT_EQ(spec->parallelism.tp, (AxisRange{2, 2}));
   EXPECT_EQ(spec->parallelism.pp, (AxisRange{1, 4}));
+  EXPECT_EQ(spec->parallelism.model, (ModelFacts{12, 5, 8, 671'000'000'000}));
 }
 
 TEST(JobSpecTest, ErrorsNameFieldValueAndWhatIsRight) {
@@ -78,6 +81,8 @@ TEST(JobSpecTest, ErrorsNameFieldValueAndWhatIsRight) {
        "spec.parallelism.tp: 0 is not an integer in [1, 65536]"},
       {SpecText(R"("parallelism": {"tp": {"min": 4, "max": 2}})"),
        "spec.parallelism.tp.min: 4 is above max, 2"},
+      {SpecText(R"("model": {"heads": 0})"),
+       "spec.model.heads: 0 is not an integer in [1, 65536]"},
       {SpecText(R"("onStateLost": "Cry")"), "spec.onStateLost: \"Cry\""},
       {R"({"replicas": 1})", "spec.template.spec.containers"},
       {R"({"template": {"spec": {"containers": [{"name": "t"}]}}})",

@@ -7,6 +7,7 @@
 #define API_JOB_SPEC_H_
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -25,6 +26,17 @@ struct AxisRange {
   bool operator==(const AxisRange&) const = default;
 };
 
+// What the user says about the model. 0: not said.
+struct ModelFacts {
+  int heads = 0;    // tp divides them
+  int layers = 0;   // pp is at most this
+  int experts = 0;  // ep divides them
+  int64_t parameters =
+      0;  // elements, tied ones once; checked, never planned by
+
+  bool operator==(const ModelFacts&) const = default;
+};
+
 // Constraints on the layout. What the user leaves out is 1, but dp is free: it
 // takes what the other axes leave.
 struct Parallelism {
@@ -33,6 +45,7 @@ struct Parallelism {
   AxisRange pp;
   AxisRange ep;
   AxisRange rep;
+  ModelFacts model;  // spec.model: constraints too
 
   bool operator==(const Parallelism&) const = default;
 };

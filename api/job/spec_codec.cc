@@ -15,6 +15,7 @@ constexpr int kMaxReplicas = 4096;
 constexpr int kMaxRanksPerReplica = 64;
 constexpr int kMaxAxis = 65536;
 constexpr int kMaxSeconds = 86400;
+constexpr int64_t kMaxParameters = 1'000'000'000'000'000;
 
 // An axis is a number or {min, max}.
 AxisRange ReadAxis(ObjectReader& parallelism, absl::string_view key,
@@ -35,6 +36,17 @@ AxisRange ReadAxis(ObjectReader& parallelism, absl::string_view key,
   return axis;
 }
 
+ModelFacts ReadModel(ObjectReader& spec) {
+  ObjectReader reader = spec.Object("model");
+  ModelFacts out;
+  out.heads = reader.Int("heads", 1, kMaxAxis, 0);
+  out.layers = reader.Int("layers", 1, kMaxAxis, 0);
+  out.experts = reader.Int("experts", 1, kMaxAxis, 0);
+  out.parameters = reader.Int("parameters", 1, kMaxParameters, 0);
+  spec.Merge(reader.status());
+  return out;
+}
+
 Parallelism ReadParallelism(ObjectReader& spec) {
   ObjectReader reader = spec.Object("parallelism");
   Parallelism out;
@@ -44,6 +56,7 @@ Parallelism ReadParallelism(ObjectReader& spec) {
   out.ep = ReadAxis(reader, "ep", out.ep);
   out.rep = ReadAxis(reader, "rep", out.rep);
   spec.Merge(reader.status());
+  out.model = ReadModel(spec);
   return out;
 }
 

@@ -52,6 +52,7 @@ struct Turning {
 constexpr Turning kTurnings[] = {
     {"Accepted", false, true, "InvalidSpec", /*again=*/true},
     {"LayoutFeasible", false, true, "LayoutInfeasible", /*again=*/true},
+    {"ModelAsTold", false, true, "ModelDiffers", /*again=*/true},
     {"Degraded", true, true, "Degraded"},
     {"Degraded", false, false, "Recovered", false, "AsWished"},
     {"StateLost", true, true, "StateLost"},

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "operator/reconcile/condition.h"
 #include "operator/reconcile/history.h"
+#include "operator/reconcile/model_check.h"
 #include "operator/reconcile/pod.h"
 #include "operator/solver/sizes.h"
 
@@ -148,7 +149,7 @@ std::string Phase(const Round& round) {
 
 // What is worth knowing just now, the most pressing first.
 std::string Reason(const Round& round) {
-  for (const char* type : {"Accepted", "LayoutFeasible"}) {
+  for (const char* type : {"Accepted", "LayoutFeasible", "ModelAsTold"}) {
     const api::Condition* condition = FindCondition(round.next, type);
     if (condition != nullptr && !condition->status) return condition->message;
   }
@@ -188,6 +189,7 @@ void ReportState(Round& round) {
   ReportResizing(round);
   ReportRunning(round);
   ReportDegraded(round);
+  CheckModel(round);
   round.next.phase = Phase(round);
   round.next.reason = Reason(round);
 }

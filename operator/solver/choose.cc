@@ -79,6 +79,16 @@ std::string DescribeConstraints(const api::Parallelism& constraints) {
   if (constraints.rep != one) {
     axes.push_back(DescribeAxis("rep", constraints.rep));
   }
+  const api::ModelFacts& model = constraints.model;
+  if (model.heads != 0) {
+    axes.push_back(absl::StrCat("tp divides ", model.heads, " heads"));
+  }
+  if (model.layers != 0) {
+    axes.push_back(absl::StrCat("pp at most ", model.layers, " layers"));
+  }
+  if (model.experts != 0) {
+    axes.push_back(absl::StrCat("ep divides ", model.experts, " experts"));
+  }
   return absl::StrJoin(axes, ", ");
 }
 

@@ -25,11 +25,18 @@ std::vector<int> Divisors(int number) {
   return low;
 }
 
+// Whether the model can be cut so.
+bool Fits(const api::ModelFacts& model, const AxisSizes& layout) {
+  return model.heads % layout.tp() == 0 && model.experts % layout.ep() == 0 &&
+         (model.layers == 0 || layout.pp() <= model.layers);
+}
+
 class Enumeration {
  public:
   Enumeration(int world_size, const api::Parallelism& constraints,
               const std::function<bool(const AxisSizes&)>& visit)
-      : ranges_{constraints.tp, constraints.pp, constraints.ep, constraints.rep,
+      : model_(constraints.model),
+        ranges_{constraints.tp, constraints.pp, constraints.ep, constraints.rep,
                 constraints.dp},
         divisors_(Divisors(world_size)),
         visit_(visit) {}
@@ -39,7 +46,8 @@ class Enumeration {
     if (axis == kAxes - 1) {
       if (!ranges_[axis].Contains(rest)) return true;
       sizes_[axis] = rest;
-      return visit_(Sizes());
+      const AxisSizes sizes = Sizes();
+      return !Fits(model_, sizes) || visit_(sizes);
     }
     for (const int size : divisors_) {
       if (size > rest || size > ranges_[axis].max) break;
@@ -59,6 +67,7 @@ class Enumeration {
                                .rep = sizes_[3]});
   }
 
+  const api::ModelFacts model_;
   const std::array<api::AxisRange, kAxes> ranges_;
   const std::vector<int> divisors_;
   const std::function<bool(const AxisSizes&)>& visit_;
@@ -87,7 +96,8 @@ bool Permits(const api::Parallelism& constraints, const AxisSizes& layout) {
          constraints.tp.Contains(layout.tp()) &&
          constraints.pp.Contains(layout.pp()) &&
          constraints.ep.Contains(layout.ep()) &&
-         constraints.rep.Contains(layout.rep());
+         constraints.rep.Contains(layout.rep()) &&
+         Fits(constraints.model, layout);
 }
 
 }  // namespace dynatrain::control

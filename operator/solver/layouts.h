@@ -9,15 +9,17 @@
 
 namespace dynatrain::control {
 
-// Calls `visit` for each layout whose sizes multiply to `world_size` and lie in
-// their ranges, in a fixed order, until it returns false.
+// Calls `visit` for each layout whose sizes multiply to `world_size`, lie in
+// their ranges and cut the model evenly (as far as its numbers are said: tp
+// divides its heads, ep its experts, pp is at most its layers), in a fixed
+// order, until it returns false.
 void ForEachLayout(int world_size, const api::Parallelism& constraints,
                    const std::function<bool(const vps::AxisSizes&)>& visit);
 
 // True if there is one.
 bool HasLayout(int world_size, const api::Parallelism& constraints);
 
-// True if each size of `layout` lies in its range.
+// True if each size of `layout` lies in its range and the model can be cut so.
 bool Permits(const api::Parallelism& constraints, const vps::AxisSizes& layout);
 
 }  // namespace dynatrain::control

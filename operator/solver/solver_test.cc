@@ -33,8 +33,12 @@ std::set<AxisSizes> BruteForce(int world, const api::Parallelism& c) {
         for (int ep = 1; ep <= world; ++ep)
           for (int rep = 1; rep <= world; ++rep) {
             if (dp * tp * pp * ep * rep != world) continue;
-            if (In(c.dp, dp) && In(c.tp, tp) && In(c.pp, pp) && In(c.ep, ep) &&
-                In(c.rep, rep)) {
+            const bool cut =
+                (c.model.heads == 0 || c.model.heads % tp == 0) &&
+                (c.model.layers == 0 || pp <= c.model.layers) &&
+                (c.model.experts == 0 || c.model.experts % ep == 0);
+            if (cut && In(c.dp, dp) && In(c.tp, tp) && In(c.pp, pp) &&
+                In(c.ep, ep) && In(c.rep, rep)) {
               all.insert(*AxisSizes::Create({dp, tp, pp, ep, rep}));
             }
           }
@@ -58,8 +62,15 @@ api::AxisRange RandomRange(std::mt19937_64& random) {
 }
 
 api::Parallelism RandomConstraints(std::mt19937_64& random) {
-  return {RandomRange(random), RandomRange(random), RandomRange(random),
-          RandomRange(random), RandomRange(random)};
+  const auto said = [&] {
+    return static_cast<int>(random() % 2 * random() % 13);
+  };
+  return {RandomRange(random),
+          RandomRange(random),
+          RandomRange(random),
+          RandomRange(random),
+          RandomRange(random),
+          {.heads = said(), .layers = said(), .experts = said()}};
 }
 
 int Kept(const AxisSizes& a, const AxisSizes& b) {
@@ -166,6 +177,12 @@ TEST(SizesTest, AnInfeasibleWishNamesTheNearest) {
   wish = ResolveReplicas(Spec(1, 1, 1, kTp2), 0);
   EXPECT_EQ(wish.replicas, 0);
   EXPECT_THAT(wish.reason, HasSubstr("no size from 1 to 1 has one"));
+
+  spec = Spec(5, 1, 8, {{1, 1}, {1, 8}, {1, 1}, {1, 1}, {1, 1}, {.heads = 12}});
+  EXPECT_EQ(FeasibleReplicas(spec), "1, 2, 3, 4, 6");
+  EXPECT_THAT(ResolveReplicas(spec, 4).reason,
+              HasSubstr("tp 1..8, pp=1, tp divides 12 heads; nearest sizes "
+                        "with a layout: 4 and 6"));
 
   wish = ResolveReplicas(Spec(4, 1, 8, kTp2), 2);
   EXPECT_TRUE(wish.granted);

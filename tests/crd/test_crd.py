@@ -43,6 +43,7 @@ def test_the_schema_is_structural_and_small_enough_for_apply(api: ApiServer) -> 
         ("etj", ["kubectl scale", "not restarted"]),
         ("etj.spec.parallelism", ["product of all sizes", "dp2,tp2,pp1"]),
         ("etj.spec.parallelism.dp", ["{min: 1, max: 4}", "what the other axes leave"]),
+        ("etj.spec.model", ["which layouts can't be", "ModelAsTold"]),
         ("etj.spec.replicas", ["status.feasibleReplicas"]),
         ("etj.spec.elasticPolicy.infeasiblePolicy", ["RoundDown", "nearest sizes"]),
         ("etj.spec.template", ["init container"]),
@@ -95,10 +96,12 @@ def test_defaults(api: ApiServer) -> None:
 
 def test_numbers_and_ranges_are_kept_as_written(api: ApiServer) -> None:
     parallelism = {"dp": {"min": 1, "max": 4}, "tp": 2, "pp": {"min": 1}}
-    made = job("ranges", replicas=2, parallelism=parallelism)
+    model = {"heads": 12, "parameters": 671_000_000_000}
+    made = job("ranges", replicas=2, parallelism=parallelism, model=model)
     applied = api.kubectl("apply", "-f", "-", manifest=made)
     assert applied.returncode == 0, applied.stderr
-    assert api.get("etj", "ranges")["spec"]["parallelism"] == parallelism
+    spec = api.get("etj", "ranges")["spec"]
+    assert spec["parallelism"] == parallelism and spec["model"] == model
 
 
 def test_the_pod_template_is_not_pruned(api: ApiServer) -> None:
@@ -130,6 +133,8 @@ def test_the_pod_template_is_not_pruned(api: ApiServer) -> None:
         ({"elasticPolicy": {"infeasiblePolicy": "Maybe"}}, '"Reject", "RoundDown"'),
         ({"onStateLost": "Cry"}, '"Fail", "Restart"'),
         ({"parallelism": {"tp": 0}}, "spec.parallelism.tp"),
+        ({"model": {"heads": 0}}, "spec.model.heads"),
+        ({"model": {"parameters": "7B"}}, "spec.model.parameters"),
         ({"parallelism": {"tp": 1.5}}, "spec.parallelism.tp"),
         ({"parallelism": {"tp": "2"}}, "a number like 2 or a range like"),
         ({"parallelism": {"tp": [2]}}, "spec.parallelism.tp"),

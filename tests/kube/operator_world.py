@@ -128,6 +128,9 @@ class World:
     def scale(self, replicas: int, name: str = "gpt") -> None:
         self.kube.call("PATCH", f"{self.path(name)}/scale", {"spec": {"replicas": replicas}}, "application/merge-patch+json")
 
+    def edit(self, spec: Any, name: str = "gpt") -> None:
+        self.kube.call("PATCH", self.path(name), {"spec": spec}, "application/merge-patch+json")
+
     def mark(self, name: str = "gpt") -> str:
         """Writes something to the job that means nothing; the version that it has then."""
         body = {"metadata": {"annotations": {"test/mark": self.version(name)}}}

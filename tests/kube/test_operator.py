@@ -107,6 +107,17 @@ def test_a_pod_without_room_does_not_hold_training_up(world: World) -> None:
     world.wait_settled(3)
 
 
+def test_a_model_that_is_not_as_told_is_said_and_trains_on(world: World) -> None:
+    world.operator()
+    world.apply(2, model={"heads": 8, "parameters": 255})
+    world.wait_settled(2)
+    world.wait("it is said", lambda: "has 256 parameters, spec.model.parameters says 255" in world.status()["reason"])
+    world.wait("the event", lambda: "ModelDiffers" in world.events())
+    world.edit({"model": {"parameters": 256}})
+    world.wait("it is as told", lambda: world.condition("ModelAsTold")["status"] == "True")
+    assert not world.status().get("reason")
+
+
 def test_a_rank_that_never_arrives_is_named_and_training_goes_on(world: World) -> None:
     world.operator()
     world.apply(2, elasticPolicy={"minReplicas": 1, "maxReplicas": 4, "scaleUpDelaySeconds": 3, "stepTimeoutSeconds": 2})
