@@ -246,8 +246,9 @@ def test_fifty_transitions_leave_processes_flat(tmp_path: pathlib.Path) -> None:
         usage[4],
         usage[50],
     )
+    print("threads, files and KiB of both:", usage[4], usage[50])
     assert late_threads <= threads + 4 and late_files <= files + 4
-    assert late_kilobytes - kilobytes < 46 * 2 * 2_000
+    assert late_kilobytes - kilobytes < 40_000  # 11 MB were seen
 
 
 def resources(pids: object) -> tuple[int, int, int]:

@@ -241,5 +241,6 @@ def test_threads_files_and_memory_stay_flat(
         assert late["threads"] <= early["threads"] + 2
         assert late["fds"] <= early["fds"] + 2
         grown_kb = late["rss_kb"] - early["rss_kb"]
-        assert grown_kb / (late["generation"] - early["generation"]) < 4_000
+        # 3 MB in 45 generations were seen; a model of one kept alive would be threads and files too.
+        assert grown_kb < 10_000 + 200 * (late["generation"] - early["generation"])
         print(pid, early, late)
