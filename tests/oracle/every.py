@@ -97,7 +97,8 @@ def main() -> int:
     known = matrix.random_cases(arguments.random, arguments.seed) if arguments.random else matrix.all_cases()
     cases = {name: c for name, c in known.items() if re.search(arguments.only, name)}
     found = []
-    for result in results(cases, arguments.dynatrain, arguments.reuse):
+    binary = arguments.dynatrain.resolve()  # a build of another configuration moves bazel-bin
+    for result in results(cases, binary, arguments.reuse):
         found.append(result)
         print(f"{'ok  ' if result.verdict.agrees else 'FAIL'} {result.case:20} {result.seconds:5.1f} s  {result.configuration.label()}\n"
               f"     {result.verdict.text}", flush=True)

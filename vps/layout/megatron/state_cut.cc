@@ -19,10 +19,10 @@ absl::Status ToBlocks(const ModelTensor& tensor, const StateClass& state,
                       int64_t step, int pieces, Extents& extents) {
   for (int64_t& extent : extents) {
     if (extent % (step * pieces) != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(tensor.name, ": ", extent, " cut in ", pieces,
-                       " pieces would cut through blocks of ", step, " of ",
-                       StateText(state)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          tensor.name, ": ", extent, " cut in ", pieces,
+          " pieces would cut through blocks of ", step, " of ",
+          StateText(state), "; multiples of ", step * pieces, " would not"));
     }
     extent /= step;
   }

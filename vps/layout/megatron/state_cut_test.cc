@@ -51,7 +51,7 @@ TEST(StateCut, CountsTheBlocksOfAScaleAndCutsThroughNone) {
   const auto through = CutOfState(Tensor(20, 4, {20}), kRows, scale, 3, 2);
   EXPECT_THAT(std::string(through.status().message()),
               HasSubstr("weight: 20 cut in 2 pieces would cut through blocks "
-                        "of 4 of scale_inv:float32"));
+                        "of 4 of scale_inv:float32; multiples of 8 would not"));
   EXPECT_TRUE(CutOfState(Tensor(20, 4, {20}), kColumns, scale, 3, 2).ok());
 }
 
