@@ -29,7 +29,7 @@ LogRelay::~LogRelay() {
 }
 
 void LogRelay::Finish(std::chrono::milliseconds grace) {
-  grace_ = grace;  // ordered before the thread's read by the eventfd
+  grace_ = grace;
   ::eventfd_write(finish_.get(), 1);
   thread_.join();
 }

@@ -3,6 +3,7 @@
 #ifndef AGENT_LOG_RELAY_H_
 #define AGENT_LOG_RELAY_H_
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -41,7 +42,7 @@ class LogRelay {
 
   std::vector<Stream> streams_;
   const UniqueFd finish_;  // eventfd
-  std::chrono::milliseconds grace_{0};
+  std::atomic<std::chrono::milliseconds> grace_{};
   std::thread thread_;
 };
 

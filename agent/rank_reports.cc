@@ -57,8 +57,10 @@ void AgentState::Lost(int rank, const absl::Status& why) {
   {
     absl::MutexLock lock(&mutex_);
     LocalRank& lost = ranks_[rank];
-    lost.link.reset();
     const bool unruly = absl::IsInvalidArgument(why);
+    // It is about to be killed. Cut off, it might end by itself before that,
+    // and its exit code would be taken for the reason.
+    if (!unruly) lost.link.reset();
     const bool expected = lost.seen.state == RankState::kFinished ||
                           lost.seen.state == RankState::kExited ||
                           lost.part.left || ending_.has_value();

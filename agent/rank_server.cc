@@ -111,9 +111,8 @@ void RankServer::Serve(Connection& connection) {
         absl::StrCat("a connection to the ranks' socket was turned away: ",
                      rank.status().ToString()));
   }
-  link->Cut();
   absl::MutexLock lock(&mutex_);
-  connection.link.reset();
+  connection.link.reset();  // cut, unless `events_` keeps it
   connection.over = true;
 }
 

@@ -2,7 +2,7 @@
 // instrumented, so without this everything that one of its locks guards looks
 // like a race.
 //
-// Linked into tests under --config=tsan only (dt_cc_test). The functions have
+// Linked into tests and programs under --config=tsan only. The functions have
 // the names of Abseil's own, stand before its library in the search order, and
 // call what they hide. A lock releases what its holder did to the next holder;
 // that is all TSan needs. While Abseil runs, it may evaluate conditions of

@@ -37,6 +37,17 @@ std::string Binary(const char* variable) {
   return fs::absolute(path);
 }
 
+// What this test was told of sanitizers holds for what it starts.
+std::vector<std::string> SanitizerOptions() {
+  std::vector<std::string> set;
+  for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    if (const char* value = std::getenv(name); value != nullptr) {
+      set.push_back(absl::StrCat(name, "=", value));
+    }
+  }
+  return set;
+}
+
 size_t CountEntries(const std::string& folder) {
   size_t count = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder)) {
@@ -58,8 +69,9 @@ AgentProcess::AgentProcess(Options options) : options_(std::move(options)) {
     command.insert(command.end(), options_.command.begin(),
                    options_.command.end());
   }
-  auto process = StartRank(
-      command,
+  std::vector<std::string> environment = SanitizerOptions();
+  environment.insert(
+      environment.end(),
       {"DYNATRAIN_JOB=job", "DYNATRAIN_NAMESPACE=test", "DYNATRAIN_JOB_UID=uid",
        absl::StrCat("DYNATRAIN_SERIAL=", options_.serial),
        absl::StrCat("DYNATRAIN_RANKS_PER_REPLICA=", options_.ranks),
@@ -68,6 +80,7 @@ AgentProcess::AgentProcess(Options options) : options_(std::move(options)) {
        absl::StrCat("DYNATRAIN_GRACE_SECONDS=", options_.grace_seconds),
        absl::StrCat("DYNATRAIN_SOCKET=", socket_),
        absl::StrCat("FAKE_RANK=", options_.tricks), "PATH=/usr/bin:/bin"});
+  auto process = StartRank(command, environment);
   if (!process.ok()) Die(process.status().ToString());
   pid_ = process->pid;
   files_[0] = process->output.Release();
