@@ -120,6 +120,8 @@ class AgentState : public RankEvents {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status OnStep(int rank, const api::Frame& frame)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status OnPlanned(int rank, const api::Frame& frame)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status OnPrepared(int rank, const api::Frame& frame)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status OnFailed(int rank, const api::Frame& frame)

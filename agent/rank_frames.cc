@@ -173,13 +173,18 @@ absl::Status ReadStep(const Frame& frame, RankObservation& rank) {
   return absl::OkStatus();
 }
 
+absl::Status ReadPlanned(const Frame& frame, RankTransition& rank) {
+  ASSIGN_OR_RETURN(rank.plan_digest, frame.Text("plan_digest"));
+  ASSIGN_OR_RETURN(rank.sent_hash, ReadHash(frame, "sent_hash"));
+  ASSIGN_OR_RETURN(rank.received_hash, ReadHash(frame, "received_hash"));
+  return absl::OkStatus();
+}
+
 absl::Status ReadPrepared(const Frame& frame, RankTransition& rank,
                           std::string& manifest) {
   ASSIGN_OR_RETURN(manifest, frame.Text("manifest"));
   ASSIGN_OR_RETURN(rank.manifest_digest, frame.Text("manifest_digest"));
-  ASSIGN_OR_RETURN(rank.plan_digest, frame.Text("plan_digest"));
-  ASSIGN_OR_RETURN(rank.sent_hash, ReadHash(frame, "sent_hash"));
-  ASSIGN_OR_RETURN(rank.received_hash, ReadHash(frame, "received_hash"));
+  RETURN_IF_ERROR(ReadPlanned(frame, rank));
   ASSIGN_OR_RETURN(rank.mode, frame.Text("mode"));
   ASSIGN_OR_RETURN(rank.new_bytes, frame.Uint("new_bytes"));
   ASSIGN_OR_RETURN(rank.staging_bytes, frame.Uint("staging_bytes"));

@@ -38,7 +38,8 @@ absl::StatusOr<Hello> ReadHello(const api::Frame& frame, int ranks);
 
 // Fills in what a `step` says.
 absl::Status ReadStep(const api::Frame& frame, RankObservation& rank);
-// ... what `prepared`, `verified` and `resumed` say.
+// ... what `planned`, `prepared`, `verified` and `resumed` say.
+absl::Status ReadPlanned(const api::Frame& frame, RankTransition& rank);
 absl::Status ReadPrepared(const api::Frame& frame, RankTransition& rank,
                           std::string& manifest);
 absl::Status ReadVerified(const api::Frame& frame, RankTransition& rank);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "api/rank/frame.h"
 #include "api/rank/transition_order.h"
 #include "nlohmann/json.hpp"
 
@@ -19,7 +20,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 json GoodHello() {
-  return {{"kind", "hello"},       {"protocol", 1},
+  return {{"kind", "hello"},       {"protocol", api::kRankProtocol},
           {"local_rank", 1},       {"pid", 7},
           {"process_id", ~0ull},   {"data_address", "10.0.0.1:9"},
           {"runtime_version", "1"}};
@@ -46,7 +47,7 @@ TEST(RankFramesTest, ABadHelloIsTold) {
   const std::vector<std::pair<json, std::string>> cases = {
       {{{"local_rank", 2}}, "local_rank 2, there are 2"},
       {{{"local_rank", -1}}, "local_rank"},
-      {{{"protocol", 2}}, "protocol 2"},
+      {{{"protocol", 1}}, "protocol 1"},
       {{{"process_id", 0}}, "process_id is 0"},
       {{{"data_address", 5}}, "data_address"},
       {{{"kind", "step"}}, "the first one is 'hello'"}};

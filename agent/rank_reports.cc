@@ -84,6 +84,7 @@ absl::Status AgentState::Dispatch(int rank, const api::Frame& frame) {
   if (kind == "store") return OnStore(rank, frame);
   if (kind == "step") return OnStep(rank, frame);
   Changed();
+  if (kind == "planned") return OnPlanned(rank, frame);
   if (kind == "prepared") return OnPrepared(rank, frame);
   if (kind == "failed") return OnFailed(rank, frame);
   if (kind == "armed") return OnArmed(rank, frame);
@@ -115,6 +116,17 @@ absl::Status AgentState::OnStep(int rank, const api::Frame& frame) {
   if (!raise_version_at_) {
     raise_version_at_ = *local.last_step + kStepsShownWithin;
     changed_.SignalAll();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AgentState::OnPlanned(int rank, const api::Frame& frame) {
+  RankTransition part = ranks_[rank].part;
+  ASSIGN_OR_RETURN(const uint64_t generation, frame.Uint("g"));
+  RETURN_IF_ERROR(ReadPlanned(frame, part));
+  RETURN_IF_ERROR(participant_.RankPlanned(rank, generation, part.plan_digest));
+  if (generation == participant_.generation()) {
+    ranks_[rank].part = std::move(part);
   }
   return absl::OkStatus();
 }

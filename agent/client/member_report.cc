@@ -20,7 +20,9 @@ transition::MemberReport ReportOf(const Observation& observation) {
   for (const RankTransition& rank : running.ranks) {
     report.sent_hash += rank.sent_hash;
     report.received_hash += rank.received_hash;
-    if (!rank.prepared || report.plan_digest == rank.plan_digest) continue;
+    if (rank.plan_digest.empty() || report.plan_digest == rank.plan_digest) {
+      continue;
+    }
     report.plan_digest =
         report.plan_digest.empty() ? rank.plan_digest : "mixed";
   }

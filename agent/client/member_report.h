@@ -8,7 +8,8 @@
 namespace dynatrain::agent {
 
 // The report of an answering member: its ranks' route hashes summed, its
-// plan digest the one all its ranks agree on (else "mixed").
+// plan digest the one that all its ranks agree on that have said theirs (else
+// "mixed"; then the member has failed, see transition::Participant).
 transition::MemberReport ReportOf(const Observation& observation);
 
 }  // namespace dynatrain::agent

@@ -32,5 +32,12 @@ TEST(MemberReportTest, RanksThatDisagreeMatchNobody) {
   EXPECT_EQ(ReportOf(observation).plan_digest, "mixed");
 }
 
+TEST(MemberReportTest, WhatOneRankHasPlannedIsTold) {
+  Observation observation = Prepared();
+  observation.transition.ranks[0] = {};
+  observation.transition.ranks[1].prepared = false;
+  EXPECT_EQ(ReportOf(observation).plan_digest, "d");
+}
+
 }  // namespace
 }  // namespace dynatrain::agent

@@ -93,6 +93,8 @@ struct RankTransition {
   uint32_t local_rank = 0;
   bool prepared = false;
   std::string manifest_digest;
+  // What it agrees on (transition/plan/agreement.h); from `planned` on, as the
+  // two sums.
   std::string plan_digest;
   uint64_t sent_hash = 0;
   uint64_t received_hash = 0;

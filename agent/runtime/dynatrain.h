@@ -53,8 +53,9 @@ int dt_next(dt_session*, int timeout_ms, char** instruction);
  * …) as written in docs/design/0001. The runtime adds what it alone knows. */
 int dt_report(dt_session*, const char* frame);
 
-/* Computes this process's part of the plan and connects to the peers it has
- * routes with (before the pause). manifest: JSON text. summary: {"plan_digest",
+/* Computes this process's part of the plan, tells the agent what it agrees on
+ * ("planned"), and connects to the peers it has routes with (before the pause).
+ * manifest: JSON text. summary: {"plan_digest",
  * "manifest_digest","sent_hash","received_hash","kept_bytes","moved_bytes",
  * "minimal_bytes","staging_bytes","peers","source_rank","target_rank" (-1:
  * none), "sources":[{"index","name","state","dtype","local_shape"}],

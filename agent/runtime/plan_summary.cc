@@ -34,17 +34,23 @@ json TensorsToBind(const transition::World& world, int rank) {
 
 }  // namespace
 
-json PlanFigures(const ProcessTransition& transition) {
+json AgreedFigures(const ProcessTransition& transition) {
   const transition::ProcessPlan& plan = transition.plan();
   // Hashes as text: a reader of JSON may have no integers of 64 bits.
-  return {{"plan_digest", transition.input().AgreementDigest().Hex()},
-          {"manifest_digest", transition.manifest_digest().Hex()},
+  return {{"plan_digest", transition.input().agreement().Text()},
           {"sent_hash", absl::StrCat(plan.sent_hash)},
-          {"received_hash", absl::StrCat(plan.received_hash)},
-          {"kept_bytes", plan.bytes.kept_bytes},
-          {"moved_bytes", plan.bytes.received_bytes},
-          {"minimal_bytes", plan.bytes.minimal_bytes},
-          {"staging_bytes", transition.staging_bytes()}};
+          {"received_hash", absl::StrCat(plan.received_hash)}};
+}
+
+json PlanFigures(const ProcessTransition& transition) {
+  const transition::ProcessPlan& plan = transition.plan();
+  json figures = AgreedFigures(transition);
+  figures["manifest_digest"] = transition.manifest_digest().Hex();
+  figures["kept_bytes"] = plan.bytes.kept_bytes;
+  figures["moved_bytes"] = plan.bytes.received_bytes;
+  figures["minimal_bytes"] = plan.bytes.minimal_bytes;
+  figures["staging_bytes"] = transition.staging_bytes();
+  return figures;
 }
 
 json PlanSummary(const ProcessTransition& transition,

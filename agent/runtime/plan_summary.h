@@ -10,7 +10,11 @@
 
 namespace dynatrain::runtime {
 
-// The digests and byte counts that `prepared` carries too.
+// What all ranks have to agree on, as `planned` says it: "plan_digest",
+// "sent_hash", "received_hash".
+nlohmann::json AgreedFigures(const ProcessTransition& transition);
+
+// The same, and the digest and byte counts that `prepared` carries too.
 nlohmann::json PlanFigures(const ProcessTransition& transition);
 
 // PlanFigures, "source_rank" and "target_rank" (-1: not in that world),

@@ -10,6 +10,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "transition/plan/cover.h"
+#include "transition/plan/make_input.h"
 #include "transition/plan/world.h"
 #include "vps/layout/manifest.h"
 
@@ -69,12 +70,13 @@ absl::StatusOr<std::unique_ptr<ProcessTransition>> ProcessTransition::Create(
                    "the source world");
   ASSIGN_OR_RETURN(World target, MakeWorld(order.target, agreed),
                    "the target world");
-  ASSIGN_OR_RETURN(PlanInput input,
-                   PlanInput::Create(std::move(source), std::move(target)));
+  ASSIGN_OR_RETURN(
+      transition::MadeInput made,
+      transition::MakePlanInput(std::move(source), std::move(target)));
   ASSIGN_OR_RETURN(ProcessPlan plan,
-                   transition::PlanForProcess(input, process_id));
-  return CreateWithPlan(std::move(order), agreed.digest(), std::move(input),
-                        std::move(plan));
+                   transition::PlanForProcess(made.input, process_id));
+  return CreateWithPlan(std::move(order), agreed.digest(),
+                        std::move(made.input), std::move(plan));
 }
 
 absl::StatusOr<std::unique_ptr<ProcessTransition>>

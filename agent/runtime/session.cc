@@ -254,6 +254,11 @@ absl::StatusOr<json> Session::Plan(const json& transition,
       std::shared_ptr<ProcessTransition> planned,
       ProcessTransition::Create(std::move(order), manifest, process_id_));
   const double plan_ms = MillisecondsSince(begin);
+  // Before it waits for anybody: whose plan is another may never come.
+  json told = AgreedFigures(*planned);
+  told["kind"] = "planned";
+  told["g"] = generation;
+  RETURN_IF_ERROR(Send(std::move(told)));
   RETURN_IF_ERROR(planned->Connect(*transport_, config_.staging,
                                    Deadline::After(kConnectLimit), *cancel));
   {

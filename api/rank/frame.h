@@ -22,7 +22,7 @@
 namespace dynatrain::api {
 
 // The protocol version that `hello` and `welcome` carry.
-inline constexpr int kRankProtocol = 1;
+inline constexpr int kRankProtocol = 2;
 
 // A bound on what one side can make the other hold; the largest frames are
 // manifests and store values, a few MiB.

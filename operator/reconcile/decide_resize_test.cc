@@ -55,6 +55,29 @@ TEST(DecideResizeTest, ScalingUpKeepsMembersAndAddsJoiners) {
             "0.060), warm");
 }
 
+// From 4 quarters by tp to halves by tp, each cut by dp: the second half's
+// first quarter is the third one.
+TEST(DecideResizeTest, MembersTakeTheRanksThatKeepMost) {
+  FakeCluster cluster(Spec(4));
+  cluster.Edit([](api::JobSpec& spec) { spec.parallelism.dp = {1, 1}; });
+  Settle(cluster, 4);
+  ASSERT_EQ(cluster.status().layout.text, "dp1,tp4,pp1");
+  cluster.manifest = R"({"version":1,"tensors":[
+      {"name":"w","state":"param","dtype":"float32","shape":[8,8],
+       "splits":[{"axis":"tp","dim":0},{"axis":"dp","dim":0}]}]})";
+  cluster.Edit([](api::JobSpec& spec) { spec.parallelism.dp = {2, 2}; });
+  ASSERT_TRUE(cluster.RunUntil([&] {
+    return cluster.status().layout.text == "dp2,tp2,pp1";
+  })) << cluster.journal();
+  Settle(cluster, 4);
+  EXPECT_EQ(cluster.status().members, "0,2,1,3");
+  // And it rests there.
+  const int64_t generation = cluster.status().generation;
+  cluster.Run(30);
+  EXPECT_EQ(cluster.status().generation, generation);
+  EXPECT_EQ(cluster.status().members, "0,2,1,3");
+}
+
 TEST(DecideResizeTest, ScalingDownLetsTheHighestSerialsLeave) {
   FakeCluster cluster(Spec(3));
   Settle(cluster, 3);

@@ -89,6 +89,7 @@ void FakeCluster::Run(int ticks) {
 
 Snapshot FakeCluster::Look() const {
   Snapshot snapshot;
+  snapshot.manifest = manifest;
   snapshot.now = now_;
   snapshot.job = job_;
   snapshot.job_gone = gone_;

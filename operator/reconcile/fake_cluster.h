@@ -93,6 +93,7 @@ class FakeCluster {
   std::string create_failure;
   bool namespace_ends = false;  // create_failure is for that
   bool operator_away = false;   // nobody looks and acts
+  std::string manifest;         // JSON text; "": not known yet
   int actions_done() const { return actions_done_; }
   int status_writes() const { return status_writes_; }
   const std::vector<RecordEvent>& events() const { return events_; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "operator/reconcile/rank_order.h"
 #include "operator/solver/choose.h"
 #include "operator/solver/layouts.h"
 #include "operator/solver/sizes.h"
@@ -106,8 +107,9 @@ std::string Cause(const Round& round, const Candidates& found,
   return members == round.members() ? "layout" : "replace";
 }
 
-std::string RetryKey(const std::vector<uint32_t>& members,
-                     absl::string_view layout) {
+// Of members in any order.
+std::string RetryKey(std::vector<uint32_t> members, absl::string_view layout) {
+  std::sort(members.begin(), members.end());
   return absl::StrCat(layout, " (pods ", api::FormatSerials(members), ")");
 }
 
@@ -218,7 +220,9 @@ bool PlanTransition(Round& round, const Goal& goal) {
   planned.to = goal.layout.ToString();
   planned.reason = goal.reason;
   planned.from_members = round.next.members;
-  planned.to_members = api::FormatSerials(goal.members);
+  planned.to_members = api::FormatSerials(OrderThatKeepsMost(
+      round.seen.manifest, {round.members(), planned.from},
+      {goal.members, planned.to}, round.spec.ranks_per_replica));
   planned.phase = "Planned";
   planned.start_time = round.now();
   planned.phase_time = round.now();

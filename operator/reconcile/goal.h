@@ -13,7 +13,7 @@
 namespace dynatrain::control {
 
 struct Goal {
-  std::vector<uint32_t> members;  // in rank order
+  std::vector<uint32_t> members;  // in rank order, until they are reordered
   vps::AxisSizes layout;
   std::string reason;  // why this layout
   std::string cause;   // start, drain, scale-up, scale-down, layout, replace
@@ -23,8 +23,8 @@ struct Goal {
 // done yet (then round.shortage says why, and the round looks again when time
 // alone will change the answer).
 //
-// Who stays keeps its place in the rank order, joiners come after. Too many:
-// the highest serials go. Joiners that are ready wait scaleUpDelay for those
+// Who stays keeps its place in the order, joiners come after. Too many: the
+// highest serials go. Joiners that are ready wait scaleUpDelay for those
 // that are not, but a drain waits for nobody. Fewer than minReplicas train only
 // if a drain would otherwise lose state.
 // REQUIRES: no member is gone; round.next.target_replicas is resolved.
@@ -34,7 +34,8 @@ std::optional<Goal> PickGoal(Round& round);
 // have changed. "" if it should.
 std::string WhyNotWanted(const Round& round);
 
-// Writes `goal` as the Planned transition into round.next. False if it failed a
+// Writes `goal` as the Planned transition into round.next, its members in the
+// order that keeps most (rank_order.h). False if it failed a
 // short while ago: then the round looks again later.
 bool PlanTransition(Round& round, const Goal& goal);
 

@@ -9,7 +9,7 @@
 //   nonsense       answers prepare with verified
 //   garbage        writes bytes that are no frame after hello
 //   huge           announces a frame beyond the limit after hello
-//   bad_plan       has a plan digest of its own
+//   bad_plan       has another plan than others, and so is never prepared
 //   late_store     asks for a store key after commit
 //   finish=N       exhausts its data after N steps
 //   die=N          is killed after N steps
@@ -69,7 +69,7 @@ class FakeRank {
     if (!channel.ok()) return Complain(channel.status());
     channel_ = *std::move(channel);
     Send({{"kind", "hello"},
-          {"protocol", 1},
+          {"protocol", api::kRankProtocol},
           {"local_rank", local_rank_},
           {"pid", getpid()},
           {"process_id", process_id_},
@@ -261,11 +261,20 @@ class FakeRank {
       Event("store failed");
       return;
     }
+    const bool bad_plan = Has("bad_plan");
+    const std::string plan =
+        bad_plan ? "mine/to-22222222" : absl::StrCat("p", next_);
+    Send({{"kind", "planned"},
+          {"g", next_},
+          {"plan_digest", plan},
+          {"sent_hash", "7"},
+          {"received_hash", "7"}});
+    if (bad_plan) return;  // its links never come
     Send({{"kind", "prepared"},
           {"g", next_},
           {"manifest", R"({"version":1,"tensors":[]})"},
           {"manifest_digest", "m1"},
-          {"plan_digest", Has("bad_plan") ? "mine" : absl::StrCat("p", next_)},
+          {"plan_digest", plan},
           {"sent_hash", "7"},
           {"received_hash", "7"},
           {"mode", "warm"},

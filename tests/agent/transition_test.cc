@@ -117,15 +117,24 @@ TEST_F(TransitionTest, AFailedPreparationCostsNothing) {
   });
 }
 
-TEST_F(TransitionTest, PlansThatDifferAreNotDrained) {
+TEST_F(TransitionTest, WhoPlansAnotherThingIsNamedBeforeItIsPrepared) {
   AgentProcess& a = Pod(1);
+  Start({&a});
   AgentProcess& b = Pod(2, "bad_plan");
-  TestOperator op = Operator(1);
-  op.Plan(1, {}, {&a, &b});
+  TestOperator op = Operator(2);
+  op.Plan(2, {&a}, {&a, &b});
   op.Drive();
+  EXPECT_EQ(record_.phase, RecordPhase::kAborted);
   EXPECT_EQ(record_.reason,
-            "plan digests differ: serial 1 has p1, serial 2 has mine");
-  EXPECT_EQ(a.Look().committed_generation, 0);
+            "serial 2 has another plan than serial 1; they differ in: target "
+            "layout");
+  const Observation seen = a.Look();
+  EXPECT_EQ(seen.committed_generation, 1);
+  // Training goes on in the old world.
+  a.Await("more steps", [&](const Observation& o) {
+    return o.ranks[0].step > seen.ranks[0].step + 5 &&
+           o.ranks[0].generation == 1;
+  });
 }
 
 TEST_F(TransitionTest, ARankThatRefusesArmKeepsAllTraining) {

@@ -162,9 +162,9 @@ absl::StatusOr<std::map<int, Frame>> TestJob::Await(
   return frames;
 }
 
-void TestJob::Prepare(const Order& order) {
+void TestJob::Prepare(const Order& order, const std::set<int>& processes) {
   const json transition = TransitionJson(order);
-  for (int process : Everyone(order)) {
+  for (int process : processes) {
     const absl::Status sent = agent_->Send(
         process, {{"kind", "prepare"}, {"transition", transition}});
     EXPECT_TRUE(sent.ok()) << sent;

@@ -69,7 +69,9 @@ class TestJob {
   static std::set<int> Sources(const Order& order);
 
   nlohmann::json TransitionJson(const Order& order) const;
-  void Prepare(const Order& order);
+  void Prepare(const Order& order) { Prepare(order, Everyone(order)); }
+  // Tells these alone.
+  void Prepare(const Order& order, const std::set<int>& processes);
   // `prepared` of all; checks that digests and hashes agree.
   absl::Status AwaitPrepared(const Order& order);
   // Arms all of the source at a step that they reach; they are stopped after.

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/runtime/job_testutil.h"
 #include "tests/runtime/random_job.h"
+#include "transition/plan/agreement.h"
 
 namespace dynatrain::runtime {
 namespace {
@@ -115,6 +116,38 @@ TEST(TransitionTest, CancelBeforeGoKeepsThePreparationAndTheNextGoWorks) {
   for (const auto& [process, frame] : *resumed) {
     EXPECT_EQ(frame.Text("check").value(), "");
   }
+}
+
+// Who is told of another target has nothing to move, so it is prepared while
+// the other one waits for its link. What they say first shows it.
+TEST(TransitionTest, ARankWithAnotherInputIsFoundBeforeLinksAndTrainingGoesOn) {
+  TestJob job(2);
+  const std::string manifest = R"({"version":1,"tensors":[
+    {"name":"w","state":"param","dtype":"float32","shape":[64,64],
+     "splits":[{"axis":"dp","dim":0},{"axis":"tp","dim":1}]}]})";
+  const std::vector<Place> places = {{0, 0}, {1, 1}};
+  const TestWorld a = {1, "dp2", places};
+  ASSERT_TRUE(job.Run({Nowhere(), a, manifest}).ok());
+  job.Prepare({a, {2, "dp1,tp2", places}, manifest}, {0});
+  job.Prepare({a, {2, "dp2", places}, manifest}, {1});
+  const auto planned = job.Await({0, 1}, "planned", 2);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  EXPECT_EQ(transition::AgreementDifference(
+                planned->at(0).Text("plan_digest").value(),
+                planned->at(1).Text("plan_digest").value()),
+            "target layout");
+  job.Tell({0, 1}, "abort", 2);
+  const Deadline soon = Deadline::After(std::chrono::seconds(20));
+  for (const int process : {0, 1}) {
+    const auto step = job.agent().StepAfter(process, 0, soon);
+    ASSERT_TRUE(step.ok()) << step.status();
+    const auto later =
+        job.agent().StepAfter(process, step->Uint("step").value() + 5, soon);
+    ASSERT_TRUE(later.ok()) << later.status();
+    EXPECT_EQ(later->Uint("g").value(), 1);
+  }
+  const auto next = job.Run({a, {3, "dp1,tp2", places}, manifest});
+  EXPECT_TRUE(next.ok()) << next.status();
 }
 
 TEST(TransitionTest, AStepThatIsOverCantBeArmed) {

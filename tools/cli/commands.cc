@@ -183,6 +183,19 @@ Command Plan() {
                     "stays: nodes (as a whole) or ranks",
             .completes = Completes::kChoices,
             .choices = {"nodes", "ranks"}},
+           {.name = "weights",
+            .letter = "",
+            .value = "HOW",
+            .help =
+                "moved (the default, and what jobs do); regenerated: where "
+                "the\n"
+                "master of a weight is float32, cast it and gather the "
+                "weight\n"
+                "instead; auto: that, where it is fewer bytes. Exact if the "
+                "job\n"
+                "rounds to nearest. Memory and stages: for moved alone",
+            .completes = Completes::kChoices,
+            .choices = {"moved", "regenerated", "auto"}},
            {.name = "mode",
             .letter = "",
             .value = "MODE",
@@ -228,6 +241,13 @@ Command Plan() {
             .help = "write when each port sends and receives what, for\n"
                     "ui.perfetto.dev or chrome://tracing",
             .completes = Completes::kFiles},
+           {.name = "runs",
+            .letter = "",
+            .value = "",
+            .help =
+                "how what moves lies in memory: in one piece, or strided at "
+                "either\n"
+                "end, and in how few descriptors for each pair of ranks"},
            {.name = "check",
             .letter = "",
             .value = "",

@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/golden_testutil.h"
 
@@ -46,6 +51,11 @@ std::vector<Golden> PlanGoldens() {
             {"--mode", "tight", "--check", "--budget", "64"})},
       {"plan_pair.json", Plan("gpt3-1.3b", "tp2", "tp4", "cpu-2core",
                               {"-o", "json", "--check", "--memory", "24"})},
+      {"plan_weights.txt", Plan("llama2-7b", "tp8,dp2", "tp4,dp4", "a800x16",
+                                {"--weights", "auto", "--runs", "--check"})},
+      {"plan_weights.json",
+       Plan("gpt3-1.3b", "tp2", "tp1,dp2", "cpu-2core",
+            {"--weights", "regenerated", "--runs", "-o", "json"})},
       {"plan_grow.txt", Plan("gpt3-1.3b", "dp2", "dp3", "cpu-2core",
                              {"--to-nodes", "1-3", "--memory", "24"})},
       // A picture with nothing between nodes but two NICs, one with groups.
@@ -74,6 +84,33 @@ TEST(GoldenPlanTest, PlansAreWhatTheyWere) {
   }
 }
 
+// The promise of transition/plan/balance_senders.h: within 1.05 of the least,
+// but for pieces that would be below what is worth a message. Large models in
+// the long run: they are printed above already.
+TEST(GoldenPlanTest, NoSenderHasMoreThanFivePercentAboveTheLeast) {
+  constexpr int64_t kPieceBytes = 256 << 10;
+  const bool all = std::getenv("DYNATRAIN_LONG") != nullptr;
+  for (const Golden& golden : PlanGoldens()) {
+    const bool large = golden.file == std::string("plan_235b.txt") ||
+                       golden.file == std::string("plan_deepseek.txt");
+    if ((large && !all) || absl::StrContains(golden.file, ".svg")) continue;
+    Words words = golden.words;
+    if (!absl::StrContains(golden.file, ".json")) {
+      words.insert(words.end(), {"-o", "json"});
+    }
+    const Outcome outcome = RunWords(words);
+    ASSERT_EQ(outcome.code, kDone) << outcome.err;
+    const auto json = nlohmann::json::parse(outcome.out);
+    int64_t heaviest = 0;
+    for (const auto& process : json["processes"]["list"]) {
+      heaviest = std::max(heaviest, process["sent_bytes"].get<int64_t>());
+    }
+    const int64_t least = json["senders"]["least_bytes"];
+    EXPECT_LE(heaviest, std::max(least + least / 20, least + kPieceBytes))
+        << golden.file;
+  }
+}
+
 TEST(GoldenPlanTest, TheOutputInDocsIsWhatIsPrinted) {
   EXPECT_THAT(FileText("docs/plan.md"),
               HasSubstr(RunWords({"plan", "--model", "llama2-70b", "--from",
@@ -98,6 +135,7 @@ TEST(GoldenPlanTest, ErrorsOfPlansNameTheOptionAndWhatIsPossible) {
       {"-f", "tp8,pp4", "-t", "tp8,pp4", "-s", "bf16"},
       {"-f", "tp8,pp4", "-t", "tp8,pp4", "--from-nodes", "best"},
       {"-f", "tp8,pp4", "-t", "tp8,pp4", "--relabel", "rank"},
+      {"-f", "tp8,pp4", "-t", "tp8,pp4", "--weights", "cast"},
       {"-f", "nowhere.yaml", "-t", "tp8,pp4"},
       {"-f", "-", "-t", "-"},
       {"-f", "tp8,pp4,dp4", "-t", "tp4,pp8,dp4", "--memory", "10"},

@@ -25,13 +25,13 @@ absl::StatusOr<Preview> PreviewOf(const PlanRequest& request,
                                   const PlacementOptions& placement,
                                   PreviewOptions options) {
   absl::StatusOr<PlacedPlan> placed = PlacePlan(
-      placement, request.cluster.model, request.input.source().layout(),
-      request.input.target().layout());
+      placement, request.input_options, request.cluster.model,
+      request.input.source().layout(), request.input.target().layout());
   if (!placed.ok()) return placed.status();
   options.place_of_process = placed->places;
   options.staging.reset();
   options.collectives.reset();
-  return MakePreview(placed->input, request.cluster.model, options);
+  return MakePreview(placed->made.input, request.cluster.model, options);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "transition/preview/preview.h"
 #include "transition/preview/proof.h"
 #include "transition/preview/warnings.h"
+#include "transition/preview/whole_runs.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -29,7 +30,8 @@ transition::PreviewOptions OptionsOf(const PlanRequest& request) {
   options.schedule.execution = request.cluster.execution;
   options.pause = request.cluster.pause;
   options.place_of_process = request.places;
-  options.staging = request.staging;
+  // Stages refuse weights that nothing moves into.
+  if (request.weights.weights.empty()) options.staging = request.staging;
   options.collectives = transition::CollectiveOptions();
   return options;
 }
@@ -53,6 +55,11 @@ absl::StatusOr<PlanResult> MakeResult(const CommandLine& line,
   ASSIGN_OR_RETURN(PlanRequest request, LoadPlanRequest(line, streams.in));
   progress.Now("routing, scheduling and staging");
   ASSIGN_OR_RETURN(transition::Preview preview, PreviewOf(request));
+  std::optional<transition::WholeRuns> runs;
+  if (line.Has("runs")) {
+    progress.Now("looking at how it lies in memory");
+    runs = transition::ComputeWholeRuns(request.input);
+  }
   std::optional<transition::Proof> proof;
   if (line.Has("check")) {
     progress.Now("checking all ranks' programs");
@@ -68,6 +75,7 @@ absl::StatusOr<PlanResult> MakeResult(const CommandLine& line,
   return PlanResult{.request = std::move(request),
                     .preview = std::move(preview),
                     .warnings = std::move(warnings),
+                    .runs = std::move(runs),
                     .proof = std::move(proof)};
 }
 

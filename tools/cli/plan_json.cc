@@ -1,12 +1,17 @@
 #include "tools/cli/plan_json.h"
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "transition/plan/balance_senders.h"
+#include "transition/plan/regenerate.h"
 #include "transition/preview/placed_transfer.h"
 #include "transition/preview/staging.h"
+#include "transition/preview/whole_runs.h"
+#include "transition/schedule/plan_runs.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -54,7 +59,9 @@ Json SumsJson(const ByteSums& sums) {
           {"copied_bytes", sums.copied_bytes()},
           {"moved_bytes", sums.moved_bytes},
           {"minimal_bytes", sums.minimal_bytes},
-          {"zero_bytes", sums.zero_bytes}};
+          {"zero_bytes", sums.zero_bytes},
+          {"regenerated_bytes", sums.regenerated_bytes},
+          {"gathered_bytes", sums.gathered_bytes}};
 }
 
 Json BytesJson(const Preview& preview) {
@@ -240,6 +247,59 @@ Json MemoryJson(const PlanResult& result) {
           {"ranks", std::move(ranks)}};
 }
 
+Json WeightsJson(const PlanRequest& request) {
+  Json kinds = Json::array();
+  for (const transition::WeightChoice& it : request.weights.choices) {
+    kinds.push_back({{"first", request.input.tensor(it.first_weight).Id()},
+                     {"tensors", it.num_weights},
+                     {"if_moved_bytes", it.moved_bytes},
+                     {"if_gathered_bytes", it.gathered_bytes},
+                     {"regenerated", it.regenerate}});
+  }
+  return {{"regenerated", request.weights.weights.size()},
+          {"moved_otherwise_bytes", request.weights.moved_bytes},
+          {"gathered_bytes", request.weights.gathered_bytes},
+          {"kinds", std::move(kinds)}};
+}
+
+// By class, those that there are.
+Json RunTableJson(const transition::RunTable& table) {
+  Json json = Json::object();
+  for (int i = 0; i < transition::kNumRunClasses; ++i) {
+    const auto run_class = static_cast<transition::RunClass>(i);
+    const transition::RunCounts& it = table[run_class];
+    if (it.regions == 0) continue;
+    json[std::string(RunClassName(run_class))] = {
+        {"regions", it.regions},
+        {"descriptors", it.descriptors},
+        {"bytes", it.bytes},
+        {"source_rows", it.source_rows},
+        {"target_rows", it.target_rows}};
+  }
+  return json;
+}
+
+Json RunsJson(const transition::WholeRuns& runs, const Preview& preview) {
+  Json pairs = Json::array();
+  for (const transition::PairRuns& pair : runs.pairs) {
+    pairs.push_back({{"from", preview.place_of_process[pair.sender]},
+                     {"to", preview.place_of_process[pair.receiver]},
+                     {"runs", RunTableJson(pair.runs)}});
+  }
+  return {{"moved", RunTableJson(runs.moved)},
+          {"copied", RunTableJson(runs.copied)},
+          {"pairs", std::move(pairs)}};
+}
+
+// What the heaviest sender sends; null if it was not worked out.
+Json SendersJson(const transition::SenderBalance& balance) {
+  if (!balance.known) return nullptr;
+  return {{"balanced", balance.chosen_bytes != balance.even_bytes},
+          {"heaviest_bytes", balance.chosen_bytes},
+          {"equal_parts_bytes", balance.even_bytes},
+          {"least_bytes", balance.bound_bytes}};
+}
+
 Json WarningsJson(const std::vector<transition::Warning>& warnings) {
   Json list = Json::array();
   for (const transition::Warning& it : warnings) {
@@ -275,6 +335,7 @@ std::string PlanJson(const PlanResult& result) {
       {"agreement_digest", request.input.AgreementDigest().Hex()},
       {"bytes", BytesJson(preview)},
       {"processes", ProcessesJson(preview)},
+      {"senders", SendersJson(request.balance)},
       {"links", LinksJson(preview)},
       {"flows", FlowsJson(preview)},
       {"bounds", BoundsJson(preview.schedule.bounds)},
@@ -288,6 +349,8 @@ std::string PlanJson(const PlanResult& result) {
   if (preview.transfer.has_value()) {
     json["collectives"] = CollectivesJson(*preview.transfer);
   }
+  if (!request.weights.choices.empty()) json["weights"] = WeightsJson(request);
+  if (result.runs.has_value()) json["runs"] = RunsJson(*result.runs, preview);
   if (result.proof.has_value()) json["check"] = CheckJson(*result.proof);
   // Texts of a user may have bytes that are not UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -9,6 +9,7 @@
 #include "base/ranges_text.h"
 #include "base/status_macros.h"
 #include "tools/cli/text_table.h"
+#include "transition/plan/make_input.h"
 #include "transition/plan/relabel.h"
 #include "transition/plan/world.h"
 #include "transition/preview/best_nodes.h"
@@ -52,8 +53,9 @@ absl::StatusOr<World> WorldOn(vps::Layout layout, const std::vector<int>& nodes,
   for (int rank = 0; rank < layout.world_size(); ++rank) {
     const int node = nodes[rank / per_node];
     processes.push_back(
-        {static_cast<uint64_t>(node * per_node + rank % per_node) + 1,
-         static_cast<uint32_t>(node)});
+        {.id = static_cast<uint64_t>(node * per_node + rank % per_node) + 1,
+         .member = static_cast<uint32_t>(node),
+         .node = static_cast<uint32_t>(node) + 1});
   }
   return World::Create(std::move(layout), std::move(processes));
 }
@@ -74,38 +76,37 @@ std::vector<int> PlacesOf(const PlanInput& input) {
   return places;
 }
 
-// Other processes for the ranks of the target, as --relabel says. Where nodes
-// stay whole, it says where each run of ranks lies then.
-absl::Status RelabelPlan(const std::string& unit, int per_node,
-                         PlacedPlan& plan) {
-  if (unit.empty()) return absl::OkStatus();
+// Other processes for the ranks of `target`, as --relabel says; what it did,
+// for people. Where nodes stay whole, `nodes` says where each run of ranks lies
+// then.
+absl::StatusOr<std::string> RelabelTarget(const std::string& unit, int per_node,
+                                          const World& source, World& target,
+                                          std::vector<int>& nodes) {
   const bool by_rank = unit == "ranks";
+  ASSIGN_OR_RETURN(const PlanInput input, PlanInput::Create(source, target));
   ASSIGN_OR_RETURN(
       transition::Relabeling relabeling,
-      Relabel(plan.input, {.unit = by_rank ? transition::RelabelUnit::kRank
-                                           : transition::RelabelUnit::kMember}),
+      Relabel(input, {.unit = by_rank ? transition::RelabelUnit::kRank
+                                      : transition::RelabelUnit::kMember}),
       "--relabel");
-  plan.order = absl::StrCat(
+  target = std::move(relabeling.target);
+  for (size_t run = 0; relabeling.members_whole && run < nodes.size(); ++run) {
+    const int rank = static_cast<int>(run) * per_node;
+    nodes[run] = static_cast<int>(target.process(rank).member);
+  }
+  return absl::StrCat(
       "relabeled: ", BytesText(relabeling.kept_bytes), " stay rather than ",
       BytesText(relabeling.given_kept_bytes), ", ", relabeling.changed_ranks,
       " ranks have another process",
       relabeling.members_whole ? "" : ", and nodes are torn apart");
-  ASSIGN_OR_RETURN(plan.input, PlanInput::Create(plan.input.source(),
-                                                 std::move(relabeling.target)));
-  if (!relabeling.members_whole) return absl::OkStatus();
-  for (size_t run = 0; run < plan.to_nodes.size(); ++run) {
-    const int rank = static_cast<int>(run) * per_node;
-    plan.to_nodes[run] =
-        static_cast<int>(plan.input.target().process(rank).member);
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<PlacedPlan> PlacePlan(const PlacementOptions& options,
-                                     const ClusterModel& cluster,
-                                     vps::Layout from, vps::Layout to) {
+absl::StatusOr<PlacedPlan> PlacePlan(
+    const PlacementOptions& options,
+    const transition::InputOptions& input_options, const ClusterModel& cluster,
+    vps::Layout from, vps::Layout to) {
   const int per_node = cluster.figures().ranks_per_node;
   if (options.from_nodes == kBest) {
     return absl::InvalidArgumentError(
@@ -120,23 +121,29 @@ absl::StatusOr<PlacedPlan> PlacePlan(const PlacementOptions& options,
   ASSIGN_OR_RETURN(World source,
                    WorldOn(std::move(from), from_nodes, per_node));
   ASSIGN_OR_RETURN(World target, WorldOn(to, to_nodes, per_node));
-  ASSIGN_OR_RETURN(PlanInput input,
-                   PlanInput::Create(source, std::move(target)));
   if (options.to_nodes == kBest) {
+    ASSIGN_OR_RETURN(const PlanInput input, PlanInput::Create(source, target));
     ASSIGN_OR_RETURN(
         transition::NodeChoice choice,
         BestNodes(input, from_nodes, per_node, cluster.figures().num_nodes),
         "--to-nodes");
     to_nodes = std::move(choice.nodes);
     ASSIGN_OR_RETURN(target, WorldOn(std::move(to), to_nodes, per_node));
-    ASSIGN_OR_RETURN(input, PlanInput::Create(source, std::move(target)));
   }
-  PlacedPlan plan = {.input = std::move(input),
-                     .from_nodes = std::move(from_nodes),
-                     .to_nodes = std::move(to_nodes)};
-  RETURN_IF_ERROR(RelabelPlan(options.relabel, per_node, plan));
-  plan.places = PlacesOf(plan.input);
-  return plan;
+  std::string order;
+  if (!options.relabel.empty()) {
+    ASSIGN_OR_RETURN(order, RelabelTarget(options.relabel, per_node, source,
+                                          target, to_nodes));
+  }
+  ASSIGN_OR_RETURN(transition::MadeInput made,
+                   transition::MakePlanInput(std::move(source),
+                                             std::move(target), input_options));
+  std::vector<int> places = PlacesOf(made.input);
+  return PlacedPlan{.made = std::move(made),
+                    .from_nodes = std::move(from_nodes),
+                    .to_nodes = std::move(to_nodes),
+                    .places = std::move(places),
+                    .order = std::move(order)};
 }
 
 }  // namespace dynatrain::cli

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/cli/command_line.h"
-#include "transition/plan/plan_input.h"
+#include "transition/plan/make_input.h"
 #include "transition/schedule/cluster_model.h"
 #include "vps/layout/layout.h"
 
@@ -26,7 +26,7 @@ struct PlacementOptions {
 };
 
 struct PlacedPlan {
-  transition::PlanInput input;
+  transition::MadeInput made;
   // Of each run of as many ranks as a node has; where relabeling tears nodes
   // apart, the target's are those it has, in the given order.
   std::vector<int> from_nodes;
@@ -38,10 +38,11 @@ struct PlacedPlan {
 
 // Processes are known by their places, members of the worlds are nodes. Returns
 // kInvalidArgument naming the option if there are not so many nodes, or what
-// PlanInput::Create returns.
-absl::StatusOr<PlacedPlan> PlacePlan(const PlacementOptions& options,
-                                     const transition::ClusterModel& cluster,
-                                     vps::Layout from, vps::Layout to);
+// MakePlanInput returns.
+absl::StatusOr<PlacedPlan> PlacePlan(
+    const PlacementOptions& options,
+    const transition::InputOptions& input_options,
+    const transition::ClusterModel& cluster, vps::Layout from, vps::Layout to);
 
 }  // namespace dynatrain::cli
 

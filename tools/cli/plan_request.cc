@@ -123,6 +123,16 @@ absl::StatusOr<StagingOptions> StagingOf(const CommandLine& line,
   return options;
 }
 
+// Masters are cast to nearest, as torch and Megatron do.
+transition::InputOptions InputOptionsOf(const CommandLine& line) {
+  transition::InputOptions options;
+  const std::string weights = line.Get("weights", "moved");
+  if (weights == "moved") return options;
+  options.weights.cast = transition::WeightCast::kNearestEven;
+  options.weights.always = weights == "regenerated";
+  return options;
+}
+
 }  // namespace
 
 absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
@@ -137,15 +147,20 @@ absl::StatusOr<PlanRequest> LoadPlanRequest(const CommandLine& line,
                    LoadSide(line, "from", max_ranks, in));
   ASSIGN_OR_RETURN(api::LoadedLayout to, LoadSide(line, "to", max_ranks, in));
   const std::string model = to.model;
-  ASSIGN_OR_RETURN(PlacedPlan placed,
-                   PlacePlan(PlacementOptions::Of(line), cluster.model,
-                             std::move(from.layout), std::move(to.layout)));
+  const transition::InputOptions input_options = InputOptionsOf(line);
+  ASSIGN_OR_RETURN(
+      PlacedPlan placed,
+      PlacePlan(PlacementOptions::Of(line), input_options, cluster.model,
+                std::move(from.layout), std::move(to.layout)));
   return PlanRequest{.model = model,
                      .from = {line.Get("from"), std::move(placed.from_nodes)},
                      .to = {line.Get("to"), std::move(placed.to_nodes)},
                      .cluster_name = cluster_name,
                      .cluster = cluster,
-                     .input = std::move(placed.input),
+                     .input = std::move(placed.made.input),
+                     .input_options = input_options,
+                     .weights = std::move(placed.made.weights),
+                     .balance = placed.made.balance,
                      .places = std::move(placed.places),
                      .placement = PlacementOptions::Of(line),
                      .order = std::move(placed.order),

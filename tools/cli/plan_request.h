@@ -11,6 +11,7 @@
 #include "api/cluster_file/cluster_file.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/plan_placement.h"
+#include "transition/plan/make_input.h"
 #include "transition/plan/plan_input.h"
 #include "transition/preview/staging.h"
 
@@ -30,6 +31,10 @@ struct PlanRequest {
   std::string cluster_name;
   api::ClusterFile cluster;
   transition::PlanInput input;
+  transition::InputOptions input_options;
+  // What was weighed for the input.
+  transition::Regeneration weights;
+  transition::SenderBalance balance;
   // Of the processes, by union index: ranks of the cluster.
   std::vector<int> places;
   PlacementOptions placement;

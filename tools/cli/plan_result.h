@@ -9,6 +9,7 @@
 #include "transition/preview/preview.h"
 #include "transition/preview/proof.h"
 #include "transition/preview/warnings.h"
+#include "transition/preview/whole_runs.h"
 
 namespace dynatrain::cli {
 
@@ -16,7 +17,8 @@ struct PlanResult {
   PlanRequest request;
   transition::Preview preview;
   std::vector<transition::Warning> warnings;
-  std::optional<transition::Proof> proof;  // if it was asked for
+  std::optional<transition::WholeRuns> runs;  // if they were asked for
+  std::optional<transition::Proof> proof;     // if it was asked for
 
   bool grouped() const {
     return request.cluster.execution == transition::Execution::kGrouped;

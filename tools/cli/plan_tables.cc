@@ -10,8 +10,12 @@
 #include "absl/strings/str_format.h"
 #include "base/ranges_text.h"
 #include "tools/cli/text_table.h"
+#include "transition/plan/balance_senders.h"
+#include "transition/plan/regenerate.h"
 #include "transition/preview/placed_transfer.h"
 #include "transition/preview/staging.h"
+#include "transition/preview/whole_runs.h"
+#include "transition/schedule/plan_runs.h"
 
 namespace dynatrain::cli {
 namespace {
@@ -66,30 +70,46 @@ std::string HeadText(const PlanRequest& request, const Preview& preview) {
                       request.order, "\n");
 }
 
+// With what is made anew if `regenerated`.
 void AddSums(const std::string& name, int64_t whole_bytes, const ByteSums& sums,
-             TextTable& table) {
-  table.Add({name, BytesText(whole_bytes), BytesText(sums.target_bytes),
-             BytesText(sums.adopted_bytes), BytesText(sums.copied_bytes()),
-             BytesText(sums.moved_bytes), BytesText(sums.minimal_bytes),
-             BytesText(sums.zero_bytes)});
+             bool regenerated, TextTable& table) {
+  std::vector<std::string> row = {name,
+                                  BytesText(whole_bytes),
+                                  BytesText(sums.target_bytes),
+                                  BytesText(sums.adopted_bytes),
+                                  BytesText(sums.copied_bytes()),
+                                  BytesText(sums.moved_bytes),
+                                  BytesText(sums.minimal_bytes),
+                                  BytesText(sums.zero_bytes)};
+  if (regenerated) {
+    row.push_back(BytesText(sums.regenerated_bytes));
+    row.push_back(BytesText(sums.gathered_bytes));
+  }
+  table.Add(std::move(row));
 }
 
 std::string BytesTable(const Preview& preview) {
-  TextTable table({{"state"},
-                   {"whole", Align::kRight},
-                   {"on all ranks", Align::kRight},
-                   {"kept in place", Align::kRight},
-                   {"kept, copied", Align::kRight},
-                   {"moved", Align::kRight},
-                   {"minimal", Align::kRight},
-                   {"zero", Align::kRight}});
+  const bool regenerated = preview.bytes.total.regenerated_bytes > 0;
+  std::vector<TextTable::Column> columns = {{"state"},
+                                            {"whole", Align::kRight},
+                                            {"on all ranks", Align::kRight},
+                                            {"kept in place", Align::kRight},
+                                            {"kept, copied", Align::kRight},
+                                            {"moved", Align::kRight},
+                                            {"minimal", Align::kRight},
+                                            {"zero", Align::kRight}};
+  if (regenerated) {
+    columns.push_back({"made anew", Align::kRight});
+    columns.push_back({"by gathering", Align::kRight});
+  }
+  TextTable table(std::move(columns));
   int64_t whole_bytes = 0;
   for (const auto& state : preview.bytes.states) {
-    AddSums(state.state, state.whole_bytes, state.sums, table);
+    AddSums(state.state, state.whole_bytes, state.sums, regenerated, table);
     whole_bytes += state.whole_bytes;
   }
   if (preview.bytes.states.size() > 1) {
-    AddSums("all", whole_bytes, preview.bytes.total, table);
+    AddSums("all", whole_bytes, preview.bytes.total, regenerated, table);
   }
   return table.Text();
 }
@@ -233,6 +253,68 @@ std::string CollectivesText(const transition::TransferPlan& plan) {
                       ", point to point ", TimeText(plan.plain_ns), "\n");
 }
 
+// Kinds of weights, and what moving or gathering them takes.
+std::string WeightsText(const PlanRequest& request) {
+  const transition::Regeneration& weights = request.weights;
+  if (weights.choices.empty()) return "";
+  TextTable table({{"weights"},
+                   {"tensors", Align::kRight},
+                   {"if moved", Align::kRight},
+                   {"if gathered", Align::kRight},
+                   {"they are"}});
+  for (const transition::WeightChoice& it : weights.choices) {
+    table.Add({absl::StrCat(request.input.tensor(it.first_weight).name(),
+                            it.num_weights > 1 ? ", ..." : ""),
+               Grouped(it.num_weights), BytesText(it.moved_bytes),
+               BytesText(it.gathered_bytes),
+               it.regenerate ? "cast and gathered" : "moved"});
+  }
+  return absl::StrCat(table.Text(),
+                      "cast and gathered: ", Grouped(weights.weights.size()),
+                      " weights, ", BytesText(weights.gathered_bytes),
+                      " in the place of ", BytesText(weights.moved_bytes),
+                      "; exact only if the job rounds to nearest\n\n");
+}
+
+std::string RunsText(const transition::WholeRuns& runs) {
+  TextTable table({{"in memory"},
+                   {"regions", Align::kRight},
+                   {"descriptors", Align::kRight},
+                   {"bytes", Align::kRight},
+                   {"rows read", Align::kRight},
+                   {"rows written", Align::kRight}});
+  const auto add = [&](const std::string& name,
+                       const transition::RunCounts& it) {
+    if (it.regions == 0) return;
+    table.Add({name, Grouped(it.regions), Grouped(it.descriptors),
+               BytesText(it.bytes), Grouped(it.source_rows),
+               Grouped(it.target_rows)});
+  };
+  for (int i = 0; i < transition::kNumRunClasses; ++i) {
+    const auto run_class = static_cast<transition::RunClass>(i);
+    add(absl::StrCat("moved, ", RunClassName(run_class)),
+        runs.moved[run_class]);
+  }
+  for (int i = 0; i < transition::kNumRunClasses; ++i) {
+    const auto run_class = static_cast<transition::RunClass>(i);
+    add(absl::StrCat("copied, ", RunClassName(run_class)),
+        runs.copied[run_class]);
+  }
+  return absl::StrCat(table.Text(), Grouped(runs.pairs.size()),
+                      " pairs of ranks, ",
+                      Grouped(runs.max_descriptors_of_a_pair()),
+                      " descriptors at most for one\n\n");
+}
+
+// If equal parts were not even enough.
+std::string BalanceText(const transition::SenderBalance& balance) {
+  if (balance.chosen_bytes == balance.even_bytes) return "";
+  return absl::StrCat(
+      "senders balanced: the heaviest sends ", BytesText(balance.chosen_bytes),
+      ", with equal parts ", BytesText(balance.even_bytes),
+      "; the least there is: ", BytesText(balance.bound_bytes), "\n");
+}
+
 std::string TransferText(const Preview& preview) {
   const LowerBounds& bounds = preview.schedule.bounds;
   const bool staged_collectives =
@@ -260,7 +342,7 @@ std::string WarningsText(const std::vector<transition::Warning>& warnings) {
   return text.empty() ? "" : absl::StrCat("\n", text);
 }
 
-std::string ProofText(const transition::Proof& proof) {
+std::string ProofText(const transition::Proof& proof, bool regenerated) {
   const std::string what =
       absl::StrCat(Grouped(proof.num_programs), " programs of ",
                    Grouped(proof.num_operations), " operations on ",
@@ -270,8 +352,9 @@ std::string ProofText(const transition::Proof& proof) {
         "\nchecked: ", what,
         ". Every send meets its receive, nobody waits for ever (rendezvous, "
         "credits of 1 and 4, groups),\n"
-        "each element of the new layout is written once, nothing is read that "
-        "isn't there.\n");
+        "each element of the new layout",
+        regenerated ? " but of weights that are made anew" : "",
+        " is written once, nothing is read that isn't there.\n");
   }
   std::string text = absl::StrCat("\nREFUSED by the check of ", what, ":\n");
   for (const transition::Violation& it : proof.violations) {
@@ -284,24 +367,28 @@ std::string ProofText(const transition::Proof& proof) {
 
 std::string PlanText(const PlanResult& result) {
   const Preview& preview = result.preview;
-  std::string text = absl::StrCat(HeadText(result.request, preview), "\n",
-                                  BytesTable(preview), "\n");
+  std::string text =
+      absl::StrCat(HeadText(result.request, preview), "\n", BytesTable(preview),
+                   "\n", WeightsText(result.request));
   if (preview.traffic.total_bytes() == 0) {
     absl::StrAppend(&text, "Nothing moves between ranks.\n\n");
   } else {
     absl::StrAppend(
-        &text, LinkTable(preview), "\n",
+        &text, LinkTable(preview), BalanceText(result.request.balance), "\n",
         ScheduleTable(preview, result.grouped()),
         preview.transfer.has_value() ? CollectivesText(*preview.transfer) : "",
         TransferText(preview), "\n");
   }
+  if (result.runs.has_value()) absl::StrAppend(&text, RunsText(*result.runs));
   if (preview.staging.has_value()) {
     absl::StrAppend(&text, MemoryText(*preview.staging), "\n");
   }
   absl::StrAppend(&text, PauseText(preview.pause),
                   WarningsText(result.warnings));
   if (result.proof.has_value()) {
-    absl::StrAppend(&text, ProofText(*result.proof));
+    absl::StrAppend(
+        &text,
+        ProofText(*result.proof, preview.bytes.total.regenerated_bytes > 0));
   }
   return text;
 }

@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "tools/simulate/flow_table.h"
 #include "tools/simulate/weight_ring.h"
-#include "transition/plan/regenerate.h"
+#include "transition/plan/make_input.h"
 #include "transition/preview/planned_bytes.h"
 
 namespace dynatrain::simulate {
@@ -46,16 +46,17 @@ absl::StatusOr<Movement> DynaTrainStrategy::Plan(
   if (weights_ == Weights::kMoved) {
     return MovementOf(transition::ComputePlannedBytes(change.input()), change);
   }
-  const transition::Regeneration chosen = transition::ChooseRegenerated(
-      change.input(), {.cast = transition::WeightCast::kNearestEven});
-  ASSIGN_OR_RETURN(const PlanInput input,
-                   change.input().WithRegenerated(chosen.weights));
-  std::vector<bool> is_cast(input.num_tensors());
-  for (const transition::Regenerated& it : chosen.weights) {
+  ASSIGN_OR_RETURN(
+      const transition::MadeInput made,
+      transition::MakePlanInput(
+          change.input().source(), change.input().target(),
+          {.weights = {.cast = transition::WeightCast::kNearestEven}}));
+  std::vector<bool> is_cast(made.input.num_tensors());
+  for (const transition::Regenerated& it : made.weights.weights) {
     is_cast[it.weight] = true;
   }
   Movement movement =
-      MovementOf(transition::ComputePlannedBytes(input), change);
+      MovementOf(transition::ComputePlannedBytes(made.input), change);
   Phase gather = {
       .name = "gather weights",
       .flows = WeightRing(change, [&](int tensor) { return is_cast[tensor]; }),

@@ -1,7 +1,15 @@
 #include "tools/simulate/paper_cases.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/simulate/job_cache.h"
+#include "tools/simulate/switch_case.h"
+#include "transition/plan/balance_senders.h"
+#include "transition/preview/planned_bytes.h"
 
 namespace dynatrain::simulate {
 namespace {
@@ -47,6 +55,27 @@ TEST(PaperCasesTest, MoreNicsAreNeverSlower) {
     EXPECT_LT(TimeOfStrategy(*times, "dynatrain").ns(),
               TimeOfStrategy(*times, "checkpoint").ns());
     before = *times;
+  }
+}
+
+// The promise of transition/plan/balance_senders.h on what is shipped.
+TEST(PaperCasesTest, NoSenderHasMoreThanFivePercentAboveTheLeast) {
+  for (const PaperCase& it : PaperCases()) {
+    JobCache jobs(*ModelByName(it.model), A800());
+    RunningJob from = *jobs.Get(it.from.shape, /*sharded=*/true, it.from.nodes);
+    RunningJob to = *jobs.Get(it.to.shape, /*sharded=*/true, it.to.nodes);
+    const SwitchCase change =
+        *SwitchCase::Create(std::move(from), std::move(to), A800());
+    transition::SenderBalance balance;
+    transition::BalanceSenders(change.input(), {}, &balance);
+    ASSERT_TRUE(balance.known) << it.name;
+    int64_t heaviest = 0;
+    const transition::PlannedBytes bytes =
+        transition::ComputePlannedBytes(change.input());
+    for (const transition::ProcessBytes& process : bytes.processes) {
+      heaviest = std::max(heaviest, process.sent_bytes);
+    }
+    EXPECT_LE(heaviest, balance.bound_bytes * 1.05) << it.name;
   }
 }
 

@@ -32,16 +32,13 @@ absl::StatusOr<int64_t> CollectiveNs(const SwitchCase& change,
   return transfer.ns;
 }
 
-absl::StatusOr<SwitchTime> TimeOfPlan(RunningJob source, RunningJob target,
-                                      const transition::ClusterModel& cluster,
+absl::StatusOr<SwitchTime> TimeOfPlan(const SwitchCase& change,
                                       const SiteFigures& figures) {
-  ASSIGN_OR_RETURN(
-      const SwitchCase change,
-      SwitchCase::Create(std::move(source), std::move(target), cluster));
   ASSIGN_OR_RETURN(
       const Movement movement,
       DynaTrainStrategy(DynaTrainStrategy::Weights::kMoved).Plan(change));
-  ASSIGN_OR_RETURN(SwitchTime time, TimeOf(movement, cluster, figures));
+  ASSIGN_OR_RETURN(SwitchTime time,
+                   TimeOf(movement, change.cluster(), figures));
   if (transition::CountMoves(change.input(), kMaxMoves) > kMaxMoves) {
     return time;
   }
@@ -57,16 +54,17 @@ absl::StatusOr<SwitchTime> TimeOfPlan(RunningJob source, RunningJob target,
 absl::StatusOr<SwitchTime> TimeOfPlacedPlan(
     const RunningJob& source, const RunningJob& target,
     const transition::ClusterModel& cluster, const SiteFigures& figures) {
-  ASSIGN_OR_RETURN(SwitchTime given,
-                   TimeOfPlan(source, target, cluster, figures));
-  ASSIGN_OR_RETURN(const transition::PlanInput input,
-                   transition::PlanInput::Create(source.world, target.world));
-  ASSIGN_OR_RETURN(transition::Relabeling relabeling,
-                   Relabel(input, {.unit = transition::RelabelUnit::kMember}));
+  ASSIGN_OR_RETURN(const SwitchCase as_given,
+                   SwitchCase::Create(source, target, cluster));
+  ASSIGN_OR_RETURN(SwitchTime given, TimeOfPlan(as_given, figures));
   ASSIGN_OR_RETURN(
-      SwitchTime relabeled,
-      TimeOfPlan(source, {std::move(relabeling.target), target.ranks}, cluster,
-                 figures));
+      transition::Relabeling relabeling,
+      Relabel(as_given.input(), {.unit = transition::RelabelUnit::kMember}));
+  ASSIGN_OR_RETURN(
+      const SwitchCase reordered,
+      SwitchCase::Create(source, {std::move(relabeling.target), target.ranks},
+                         cluster));
+  ASSIGN_OR_RETURN(SwitchTime relabeled, TimeOfPlan(reordered, figures));
   return relabeled.ns() < given.ns() ? relabeled : given;
 }
 

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/plan/make_input.h"
 #include "vps/layout/layout.h"
 
 namespace dynatrain::simulate {
@@ -37,9 +38,10 @@ absl::StatusOr<SwitchCase> SwitchCase::Create(RunningJob source,
   }
   RETURN_IF_ERROR(CheckProcesses(source.world, cluster));
   RETURN_IF_ERROR(CheckProcesses(target.world, cluster));
-  ASSIGN_OR_RETURN(PlanInput input, PlanInput::Create(std::move(source.world),
-                                                      std::move(target.world)));
-  return SwitchCase(std::move(input), std::move(source.ranks),
+  ASSIGN_OR_RETURN(transition::MadeInput made,
+                   transition::MakePlanInput(std::move(source.world),
+                                             std::move(target.world)));
+  return SwitchCase(std::move(made.input), std::move(source.ranks),
                     std::move(target.ranks), cluster);
 }
 

@@ -41,7 +41,7 @@ struct NeededPart {
 
 class SwitchCase {
  public:
-  // Returns what PlanInput::Create returns, and kInvalidArgument if a process
+  // Returns what MakePlanInput returns, and kInvalidArgument if a process
   // is on no rank of the cluster or the source is empty.
   static absl::StatusOr<SwitchCase> Create(
       RunningJob source, RunningJob target,

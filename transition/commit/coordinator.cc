@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "transition/plan/agreement.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -194,26 +196,68 @@ class Round {
     if (!untold.empty()) {
       return {.action = Action::kPrepare, .serials = std::move(untold)};
     }
+    // Ranks whose plans differ may wait for each other's links for ever.
+    if (std::string reason = OtherPlans(); !reason.empty()) {
+      return Abandon(std::move(reason));
+    }
     auto unready =
         Which([](const Participant& p) { return p.phase < Phase::kPrepared; });
     if (!unready.empty()) return Wait("preparation", std::move(unready));
-    if (std::string reason = Disagreement(); !reason.empty()) {
+    if (std::string reason = OtherRoutes(); !reason.empty()) {
       return Abandon(std::move(reason));
     }
     return Command(Action::kWriteDraining, {});
   }
 
-  // Why the prepared plans don't fit together; empty if they do.
-  std::string Disagreement() const {
+  static bool HasPlan(const Participant& p) {
+    return p.phase != Phase::kNone && !p.report.plan_digest.empty();
+  }
+
+  // The plan that most of those that have one agree on; null if nobody has.
+  const Participant* Majority() const {
+    std::map<absl::string_view, int> votes;
+    const Participant* majority = nullptr;
+    for (const Participant& p : participants_) {
+      if (HasPlan(p)) ++votes[p.report.plan_digest];
+    }
+    for (const Participant& p : participants_) {
+      if (!HasPlan(p)) continue;
+      if (majority == nullptr ||
+          votes[p.report.plan_digest] > votes[majority->report.plan_digest]) {
+        majority = &p;
+      }
+    }
+    return majority;
+  }
+
+  // Who has made another plan than the rest, and what differs; empty if nobody
+  // has.
+  std::string OtherPlans() const {
+    const Participant* majority = Majority();
+    std::vector<const Participant*> others;
+    for (const Participant& p : participants_) {
+      if (HasPlan(p) && p.report.plan_digest != majority->report.plan_digest) {
+        others.push_back(&p);
+      }
+    }
+    if (others.empty()) return "";
+    return absl::StrCat(
+        absl::StrJoin(others, ", ",
+                      [](std::string* out, const Participant* p) {
+                        absl::StrAppend(out, "serial ", p->member.serial);
+                      }),
+        others.size() == 1 ? " has" : " have", " another plan than serial ",
+        majority->member.serial, "; they differ in: ",
+        AgreementDifference(others[0]->report.plan_digest,
+                            majority->report.plan_digest));
+  }
+
+  // Why the prepared plans, of equal inputs, don't fit together; empty if they
+  // do.
+  std::string OtherRoutes() const {
     uint64_t sent = 0;
     uint64_t received = 0;
-    const MemberReport& first = participants_.front().report;
     for (const Participant& p : participants_) {
-      if (p.report.plan_digest != first.plan_digest) {
-        return absl::StrCat("plan digests differ: serial ", first.serial,
-                            " has ", first.plan_digest, ", serial ",
-                            p.member.serial, " has ", p.report.plan_digest);
-      }
       sent += p.report.sent_hash;
       received += p.report.received_hash;
     }

@@ -51,10 +51,12 @@ struct MemberReport {
   uint64_t term = 0;        // highest it has seen
   uint64_t generation = 0;  // of the transition it knows last; 0 if none
   Phase phase = Phase::kNone;
-  uint64_t armed_step = 0;       // from kArmed on
-  uint64_t seen_step = 0;        // highest step a local rank has completed
-  std::string plan_digest = {};  // from kPrepared on
-  uint64_t sent_hash = 0;        // sums of its ranks' route hashes, mod 2^64
+  uint64_t armed_step = 0;  // from kArmed on
+  uint64_t seen_step = 0;   // highest step a local rank has completed
+  // What its ranks agree on (plan/agreement.h): once one of them has said it,
+  // at the latest from kPrepared on.
+  std::string plan_digest = {};
+  uint64_t sent_hash = 0;  // sums of its ranks' route hashes, mod 2^64
   uint64_t received_hash = 0;
   std::string failure = {};  // why it failed, for a person
 };

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace dynatrain::transition {
 namespace {
 
@@ -113,7 +115,27 @@ TEST_F(CoordinatorTest, DrainsOnlyPlansThatAgree) {
   Report(kJoiner).plan_digest = "d2";
   next = Next(RecordPhase::kPlanned);
   EXPECT_EQ(next.action, Action::kWriteAborted);
-  EXPECT_THAT(next.reason, HasSubstr("serial 3 has d2"));
+  EXPECT_EQ(next.reason,
+            "serial 3 has another plan than serial 1; they differ in: digests "
+            "d2 and d1");
+}
+
+TEST_F(CoordinatorTest, NamesWhoseInputIsAnotherAndInWhatWhileOthersPrepare) {
+  SetAll(Phase::kPreparing);
+  EXPECT_EQ(Next(RecordPhase::kPlanned).action, Action::kWait);
+  Report(kJoiner).plan_digest = "a/tensors-1/to-1/senders-1";
+  EXPECT_EQ(Next(RecordPhase::kPlanned).action, Action::kWait);
+  Report(kSurvivor).plan_digest = Report(kJoiner).plan_digest;
+  EXPECT_EQ(Next(RecordPhase::kPlanned).action, Action::kWait);
+  // The first, but alone with it.
+  Report(kLeaver).plan_digest = "b/tensors-1/to-2";
+  const Decision next = Next(RecordPhase::kPlanned);
+  EXPECT_EQ(next.action, Action::kWriteAborted);
+  EXPECT_EQ(next.reason,
+            absl::StrCat("serial ", kLeaver, " has another plan than serial ",
+                         kSurvivor,
+                         "; they differ in: target layout, balance of "
+                         "senders"));
 }
 
 TEST_F(CoordinatorTest, HashTotalsAreComparedModulo2To64) {

@@ -9,9 +9,10 @@
 namespace dynatrain::transition {
 
 struct Fence {
-  uint64_t term = 0;             // of the operator that says it
-  uint64_t generation = 0;       // the transition's target generation
-  std::string plan_digest = {};  // hex; empty in Greet, Prepare and Abort
+  uint64_t term = 0;        // of the operator that says it
+  uint64_t generation = 0;  // the transition's target generation
+  // Agreement::Text() of plan/agreement.h; empty in Greet, Prepare and Abort.
+  std::string plan_digest = {};
 
   friend bool operator==(const Fence&, const Fence&) = default;
 };

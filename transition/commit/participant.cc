@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "transition/plan/agreement.h"
 
 namespace dynatrain::transition {
 
@@ -207,6 +208,30 @@ absl::Status Participant::Nonsense(int rank, absl::string_view what) const {
       generation(), " is ", PhaseName(phase_)));
 }
 
+bool Participant::AgreesOn(int rank, absl::string_view plan_digest) {
+  if (plan_digest_.empty()) {
+    plan_digest_ = std::string(plan_digest);
+    planned_first_ = rank;
+  }
+  if (plan_digest == plan_digest_) return true;
+  Fail(absl::StrCat(
+      "local rank ", rank, " has another plan than local rank ", planned_first_,
+      "; they differ in: ", AgreementDifference(plan_digest, plan_digest_)));
+  return false;
+}
+
+absl::Status Participant::RankPlanned(int rank, uint64_t generation,
+                                      absl::string_view plan_digest) {
+  absl::Status status;
+  if (!Concerns(rank, generation, "planned", &status)) return status;
+  if (phase_ != Phase::kPreparing || ranks_[rank].prepared) {
+    return Nonsense(rank, "planned");
+  }
+  if (plan_digest.empty()) return Nonsense(rank, "planned without a digest");
+  AgreesOn(rank, plan_digest);
+  return absl::OkStatus();
+}
+
 absl::Status Participant::RankPrepared(int rank, uint64_t generation,
                                        absl::string_view plan_digest) {
   absl::Status status;
@@ -215,12 +240,7 @@ absl::Status Participant::RankPrepared(int rank, uint64_t generation,
     return Nonsense(rank, "prepared");
   }
   if (plan_digest.empty()) return Nonsense(rank, "prepared without a digest");
-  if (plan_digest_.empty()) plan_digest_ = std::string(plan_digest);
-  if (plan_digest != plan_digest_) {
-    Fail(absl::StrCat("local rank ", rank, ": plan digest ", plan_digest,
-                      ", another local rank has ", plan_digest_));
-    return absl::OkStatus();
-  }
+  if (!AgreesOn(rank, plan_digest)) return absl::OkStatus();
   ranks_[rank].prepared = true;
   if (AllRanks([](const Part& p) { return p.prepared; })) {
     phase_ = Phase::kPrepared;

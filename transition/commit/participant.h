@@ -76,7 +76,11 @@ class Participant {
 
   // Reports of local rank `rank` in [0, ranks). What crossed an Abort or Cancel
   // on its way is dropped. kInvalidArgument: no rank that follows the protocol
-  // says this now.
+  // says this now. `plan_digest`: what the rank's plan agrees on
+  // (plan/agreement.h), which it may say before it is prepared; if another
+  // rank said something else, this member fails.
+  absl::Status RankPlanned(int rank, uint64_t generation,
+                           absl::string_view plan_digest);
   absl::Status RankPrepared(int rank, uint64_t generation,
                             absl::string_view plan_digest);
   absl::Status RankArmed(int rank, uint64_t generation, uint64_t step, bool ok,
@@ -140,6 +144,9 @@ class Participant {
   absl::Status CheckRanksFor(const TransitionTerms& terms) const;
   // Has begun and may still fail.
   bool InProgress() const;
+  // Whether the rank has the plan of the one that told of it first; if not,
+  // fails.
+  bool AgreesOn(int rank, absl::string_view plan_digest);
   // Term, generation and plan.
   absl::Status CheckFence(const Fence& fence);
   // False, with `status`, if a report of `generation` isn't to be looked at.
@@ -162,7 +169,8 @@ class Participant {
   uint64_t committed_generation_ = 0;
   TransitionTerms terms_;
   Phase phase_ = Phase::kNone;
-  std::string plan_digest_;  // of the first rank that prepared
+  std::string plan_digest_;  // of the first rank that said it
+  int planned_first_ = 0;
   ArmState arm_ = ArmState::kNone;
   std::string arm_refusal_;
   uint64_t armed_step_ = 0;

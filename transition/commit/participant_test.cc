@@ -357,7 +357,33 @@ TEST_F(ParticipantTest, LocalPlansMustAgree) {
   ASSERT_TRUE(p_.RankPrepared(0, kGeneration, "d1").ok());
   ASSERT_TRUE(p_.RankPrepared(1, kGeneration, "d2").ok());
   EXPECT_EQ(p_.phase(), Phase::kFailed);
-  EXPECT_THAT(p_.failure(), HasSubstr("d2, another local rank has d1"));
+  EXPECT_EQ(p_.failure(),
+            "local rank 1 has another plan than local rank 0; they differ in: "
+            "digests d2 and d1");
+}
+
+TEST_F(ParticipantTest, APlanThatDiffersIsFoundBeforeAnyRankIsPrepared) {
+  Reach(Phase::kPreparing);
+  ASSERT_TRUE(p_.RankPlanned(1, kGeneration, "a1/to-11/senders-7").ok());
+  EXPECT_EQ(p_.phase(), Phase::kPreparing);
+  ASSERT_TRUE(p_.RankPlanned(0, kGeneration, "b2/to-22/senders-7").ok());
+  EXPECT_EQ(p_.phase(), Phase::kFailed);
+  EXPECT_EQ(p_.failure(),
+            "local rank 0 has another plan than local rank 1; they differ in: "
+            "target layout");
+  // What crossed it is dropped.
+  EXPECT_TRUE(p_.RankPlanned(1, kGeneration, "c3").ok());
+}
+
+TEST_F(ParticipantTest, ARankKeepsToThePlanThatItTold) {
+  Reach(Phase::kPreparing);
+  ASSERT_TRUE(p_.RankPlanned(0, kGeneration, "d1").ok());
+  ASSERT_TRUE(p_.RankPrepared(0, kGeneration, "d1").ok());
+  EXPECT_FALSE(p_.RankPlanned(0, kGeneration, "d1").ok());
+  EXPECT_FALSE(p_.RankPlanned(1, kGeneration, "").ok());
+  ASSERT_TRUE(p_.RankPlanned(1, kGeneration, "d1").ok());
+  ASSERT_TRUE(p_.RankPrepared(1, kGeneration, "d1").ok());
+  EXPECT_EQ(p_.phase(), Phase::kPrepared);
 }
 
 TEST_F(ParticipantTest, AFinishedRankWillNotStop) {

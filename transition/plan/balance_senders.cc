@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/fingerprint.h"
 #include "transition/plan/demand.h"
 #include "transition/plan/min_max.h"
 #include "transition/plan/routing.h"
@@ -29,13 +30,21 @@ struct Part {
 // All demands of the plan.
 class Choices {
  public:
-  explicit Choices(const PlanInput& input)
+  Choices(const PlanInput& input, const BalanceOptions& options)
       : input_(input),
+        options_(options),
         forced_(input.source().size()),
         even_(input.source().size()) {
-    for (int rank = 0; rank < input.target().size(); ++rank) AddTarget(rank);
+    const bool few_ranks = input.source().size() <= options.max_ranks &&
+                           input.target().size() <= options.max_ranks;
+    within_ = few_ranks && !input.source().empty();
+    for (int rank = 0; within_ && rank < input.target().size(); ++rank) {
+      AddTarget(rank);
+    }
   }
 
+  // Whether all were looked at: there are no more than the options allow.
+  bool within() const { return within_; }
   // By source rank: what nobody else can send; all that is sent in equal parts.
   const std::vector<int64_t>& forced() const { return forced_; }
   const std::vector<int64_t>& even() const { return even_; }
@@ -49,7 +58,8 @@ class Choices {
     TensorClasses classes(input_, /*source_rank=*/-1, rank);
     Router router(input_);
     classes.ForEachTensor([&](int tensor) {
-      if (input_.MasterOf(tensor) >= 0) return;
+      within_ = within_ && ++num_tensors_ <= options_.max_tensors;
+      if (!within_ || input_.MasterOf(tensor) >= 0) return;
       const int64_t item_bytes = input_.tensor(tensor).item_bytes();
       for (const Demand& demand : classes.Of(tensor).incoming) {
         const int64_t bytes = demand.region.num_elements() * item_bytes;
@@ -76,6 +86,8 @@ class Choices {
       for (int i = 0; i < demand.senders.num_candidates(); ++i) {
         group.holders.push_back(demand.senders.candidate(i));
       }
+      num_holders_ += demand.senders.num_candidates();
+      within_ = within_ && num_holders_ <= options_.max_holders;
     }
     demands_[it->second].bytes += bytes;
     std::vector<Part>& parts = parts_[it->second];
@@ -86,6 +98,10 @@ class Choices {
   }
 
   const PlanInput& input_;
+  const BalanceOptions& options_;
+  bool within_ = false;
+  int64_t num_tensors_ = 0;
+  int64_t num_holders_ = 0;
   std::vector<int64_t> forced_, even_;
   absl::flat_hash_map<CandidatesKey, int> group_of_key_;
   std::vector<CandidatesKey> keys_;
@@ -124,6 +140,18 @@ std::vector<int64_t> CutsToOne(const SharedDemand& group,
   return cuts;
 }
 
+void AppendTo(Fingerprinter& digest, const CandidatesKey& key,
+              const SharedGroup& group, const std::vector<Part>& parts) {
+  digest.Append(key.placement).Append(key.first_holder);
+  digest.Append(static_cast<int>(key.tier)).Append(key.group);
+  digest.Append(group.cuts.size());
+  for (const int64_t cut : group.cuts) digest.Append(cut);
+  digest.Append(parts.size());
+  for (const Part& part : parts) {
+    digest.Append(part.target_rank).Append(part.bytes);
+  }
+}
+
 // Adds to `loads` what its shares make each holder send.
 SharedGroup GroupOf(const PlanOptions& options, const SharedDemand& group,
                     const std::vector<int64_t>& shares,
@@ -156,24 +184,27 @@ bool IsEvenEnough(const SenderBalance& balance) {
 PlanInput BalanceSenders(const PlanInput& given, const BalanceOptions& options,
                          SenderBalance* balance) {
   const PlanInput input = given.WithShares(nullptr);
-  if (input.source().empty() || input.source().size() > options.max_ranks ||
-      input.target().size() > options.max_ranks) {
+  const Choices choices(input, options);
+  if (!choices.within()) {
+    if (balance != nullptr) *balance = {};
     return input;
   }
-  const Choices choices(input);
   const MinMax best = SolveMinMax(choices.demands(), choices.forced());
-  SenderBalance result;
+  SenderBalance result = {.known = true};
   result.even_bytes = result.chosen_bytes = MaxOf(choices.even());
   result.bound_bytes = std::max(best.busiest_bytes, MaxOf(choices.forced()));
   auto shares = std::make_shared<SenderShares>();
   if (!IsEvenEnough(result)) {
     std::vector<int64_t> loads = choices.forced();
+    Fingerprinter digest;
     for (size_t i = 0; i < choices.keys().size(); ++i) {
       SharedGroup group = GroupOf(input.options(), choices.demands()[i],
                                   best.shares[i], choices.parts()[i], loads);
       group.id = static_cast<int>(i);
+      AppendTo(digest, choices.keys()[i], group, choices.parts()[i]);
       shares->groups.emplace(choices.keys()[i], std::move(group));
     }
+    shares->digest = digest.Finish();
     result.chosen_bytes = std::min(result.even_bytes, MaxOf(loads));
   }
   if (balance != nullptr) *balance = result;

@@ -1,6 +1,6 @@
 // Balance: the heaviest sender sends at most 1.05 times what it has to in the
-// best plan that moves the same bytes to the same ranks. Nothing that runs asks
-// for it yet: a job's plans have equal parts.
+// best plan that moves the same bytes to the same ranks. Plans that are carried
+// out have it from MakePlanInput (make_input.h).
 //
 //   ASSIGN_OR_RETURN(PlanInput input, PlanInput::Create(source, target));
 //   input = BalanceSenders(input);    // last: all ranks do, or none
@@ -19,13 +19,25 @@
 
 namespace dynatrain::transition {
 
+// Beyond any of these, equal parts are kept. The whole plan has to be looked
+// at, on every rank, while training goes on beside it: these keep that to about
+// a second of one core and some tens of megabytes. All ranks see the same
+// numbers, so all go beyond them or none.
 struct BalanceOptions {
-  // Above so many ranks in either world, equal parts are kept: the whole plan
-  // is looked at once, in O(all demands).
+  // In either world.
   int max_ranks = 1024;
+  // Summed over the target's ranks: the tensors that each is to hold. Takes
+  // about 0.1 us each (bench/plan_bench.cc, BalanceQwen).
+  int64_t max_tensors = 10'000'000;
+  // Summed over the groups of demands: the ranks that can serve each. They are
+  // the edges of the flow network.
+  int64_t max_holders = 1 << 18;
 };
 
 struct SenderBalance {
+  // Whether it was worked out; the rest is 0 if it is beyond the options or
+  // there is no source.
+  bool known = false;
   // Of the heaviest sender, over all that it sends: with equal parts; in the
   // best plan (a lower bound); as chosen, up to rounding to rows.
   int64_t even_bytes = 0;

@@ -19,20 +19,36 @@ constexpr int kMaxSendersLimit = 1024;
 // Tensors of a class that isn't worth remembering.
 constexpr int kSmallClass = 8;
 
-Fingerprint DigestOf(const World& source, const World& target,
-                     const PlanOptions& options) {
+Fingerprint RanksOf(const World& world) {
   Fingerprinter digest;
-  digest.Append("dynatrain plan").Append(kPlannerVersion);
-  for (const World* world : {&source, &target}) {
-    digest.Append(world->empty() ? Fingerprint() : world->layout().digest());
-    digest.Append(world->size());
-    for (const Process& process : world->processes()) {
-      digest.Append(process.id).Append(process.member);
-      digest.Append(process.device).Append(process.node).Append(process.rail);
-    }
+  digest.Append("ranks").Append(world.size());
+  for (const Process& process : world.processes()) {
+    digest.Append(process.id).Append(process.member);
+    digest.Append(process.device).Append(process.node).Append(process.rail);
   }
-  digest.Append(options.min_sender_bytes).Append(options.max_senders);
   return digest.Finish();
+}
+
+Agreement AgreementOf(const World& source, const World& target,
+                      const PlanOptions& options) {
+  Agreement agreement;
+  agreement.Set(AgreedPart::kPlanner, Fingerprinter()
+                                          .Append("dynatrain plan")
+                                          .Append(kPlannerVersion)
+                                          .Finish());
+  agreement.Set(AgreedPart::kTensors, target.layout().tensors_digest());
+  if (!source.empty()) {
+    agreement.Set(AgreedPart::kSourceLayout, source.layout().digest());
+    agreement.Set(AgreedPart::kSourceRanks, RanksOf(source));
+  }
+  agreement.Set(AgreedPart::kTargetLayout, target.layout().digest());
+  agreement.Set(AgreedPart::kTargetRanks, RanksOf(target));
+  agreement.Set(AgreedPart::kOptions, Fingerprinter()
+                                          .Append("options")
+                                          .Append(options.min_sender_bytes)
+                                          .Append(options.max_senders)
+                                          .Finish());
+  return agreement;
 }
 
 // How a tensor is placed, in numbers: equal exactly if it is alike.
@@ -236,8 +252,8 @@ absl::StatusOr<PlanInput> PlanInput::Create(World source, World target,
                                             body->num_joining_processes++);
     }
   }
-  body->digest = body->digest_of_equal_parts =
-      DigestOf(source, target, options);
+  body->agreement = AgreementOf(source, target, options);
+  body->digest = body->agreement.Digest();
   body->source = std::move(source);
   body->target = std::move(target);
   body->options = options;
@@ -271,7 +287,7 @@ absl::StatusOr<PlanInput> PlanInput::WithRegenerated(
   body->masters.resize(num_tensors(), -1);
   body->shares = nullptr;
   Fingerprinter digest;
-  digest.Append(body_->digest_of_equal_parts).Append("regenerated");
+  digest.Append("regenerated").Append(weights.size());
   for (const auto& [weight, master] : weights) {
     for (int index : {weight, master}) {
       if (index >= 0 && index < num_tensors()) continue;
@@ -291,7 +307,9 @@ absl::StatusOr<PlanInput> PlanInput::WithRegenerated(
         absl::StrCat("regenerated: ", tensor(master).Id(),
                      " is a master and regenerated itself"));
   }
-  body->digest = body->digest_of_equal_parts = digest.Finish();
+  body->agreement.Set(AgreedPart::kWeights, digest.Finish())
+      .Set(AgreedPart::kSenders, {});
+  body->digest = body->agreement.Digest();
   return PlanInput(std::move(body));
 }
 
@@ -299,12 +317,9 @@ PlanInput PlanInput::WithShares(
     std::shared_ptr<const SenderShares> shares) const {
   if (shares == body_->shares) return *this;
   auto body = std::make_shared<Body>(*body_);
-  // Whether senders are balanced is agreed on; how follows from the rest.
-  body->digest = body->digest_of_equal_parts;
-  if (shares != nullptr) {
-    body->digest =
-        Fingerprinter().Append(body->digest).Append("shares").Finish();
-  }
+  body->agreement.Set(AgreedPart::kSenders,
+                      shares == nullptr ? Fingerprint() : shares->digest);
+  body->digest = body->agreement.Digest();
   body->shares = std::move(shares);
   return PlanInput(std::move(body));
 }

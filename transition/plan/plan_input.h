@@ -1,6 +1,6 @@
 // PlanInput: all that a plan depends on. Equal inputs give equal plans, on
 // every process and in the operator, so plans are never shipped: processes
-// compare AgreementDigest() and compute their own part.
+// compare agreement() and compute their own part.
 #ifndef TRANSITION_PLAN_PLAN_INPUT_H_
 #define TRANSITION_PLAN_PLAN_INPUT_H_
 
@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/fingerprint.h"
+#include "transition/plan/agreement.h"
 #include "transition/plan/sender_shares.h"
 #include "transition/plan/world.h"
 #include "vps/model/tensor_spec.h"
@@ -67,8 +68,7 @@ class PlanInput {
       absl::Span<const Regenerated> weights) const;
 
   // The same, but that who sends what there is a choice of follows from
-  // `shares`; null: equal parts. They are not part of the digest of their own:
-  // they follow from the input. Dropped by WithRegenerated.
+  // `shares`; null: equal parts. Dropped by WithRegenerated.
   PlanInput WithShares(std::shared_ptr<const SenderShares> shares) const;
   const SenderShares* shares() const { return body_->shares.get(); }
 
@@ -145,8 +145,10 @@ class PlanInput {
     return body_->line_spans[tensor];
   }
 
-  // Over planner version, both layouts, both process lists with where they
-  // run, options, and regenerated weights.
+  // Planner version, tensors, both layouts, both process lists with where
+  // they run, options, regenerated weights and shares.
+  const Agreement& agreement() const { return body_->agreement; }
+  // Of all that.
   const Fingerprint& AgreementDigest() const { return body_->digest; }
 
  private:
@@ -172,8 +174,8 @@ class PlanInput {
     std::vector<LineSpan> line_spans;
     std::vector<int> masters;  // empty: all tensors are moved
     std::shared_ptr<const SenderShares> shares;
-    Fingerprint digest;
-    Fingerprint digest_of_equal_parts;
+    Agreement agreement;
+    Fingerprint digest;  // of the agreement
   };
 
   explicit PlanInput(std::shared_ptr<const Body> body);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/random_seed.h"
 #include "gtest/gtest.h"
+#include "transition/plan/agreement.h"
 #include "transition/plan/cover.h"
 #include "transition/plan/process_plan.h"
 #include "transition/plan/random_case.h"
@@ -65,6 +66,7 @@ struct Subject {
   Memory before;
   Memory after;
   std::map<uint64_t, ProcessPlan> plans;
+  std::map<uint64_t, Agreement> agreements;  // of each one's own input
 
   int num_tensors() const { return pair.target.layout.tensors.size(); }
   Elements ElementsOf(int tensor, const vps::Box& box) const {
@@ -117,12 +119,15 @@ Subject MakeSubject(const PairCase& pair) {
                   *MakeInput(pair),
                   MemoryOf(pair.source.layout),
                   MemoryOf(pair.target.layout),
+                  {},
                   {}};
   std::set<uint64_t> ids(pair.source.ids.begin(), pair.source.ids.end());
   ids.insert(pair.target.ids.begin(), pair.target.ids.end());
   for (uint64_t id : ids) {
     // Its own input: nothing may hang on sharing one.
-    subject.plans[id] = *PlanForProcess(*MakeInput(pair), id);
+    const PlanInput own = *MakeInput(pair);
+    subject.plans[id] = *PlanForProcess(own, id);
+    subject.agreements[id] = own.agreement();
   }
   return subject;
 }
@@ -253,6 +258,17 @@ std::string EndsMirror(const Subject& s) {
   return sent_hash == received_hash ? "" : "hashes differ";
 }
 
+// What each process finds out alone, balance included, is what all find out.
+std::string AllAgree(const Subject& s) {
+  for (const auto& [id, agreement] : s.agreements) {
+    if (agreement == s.input.agreement()) continue;
+    return absl::StrCat(
+        "process ", id, " differs in: ",
+        AgreementDifference(agreement.Text(), s.input.agreement().Text()));
+  }
+  return "";
+}
+
 std::string PeersAreInXorOrder(const Subject& s) {
   const auto index_of = [&](const PeerExchange& peer) {
     return peer.peer_source_rank >= 0
@@ -343,8 +359,8 @@ std::string AdoptsWhatIsUnchanged(const Subject& s) {
 std::string FirstBrokenLaw(const PairCase& pair) {
   const Subject subject = MakeSubject(pair);
   for (const auto law :
-       {EachElementOnce, BytesAreMinimal, EndsMirror, PeersAreInXorOrder,
-        NearestComeFirst, AdoptsWhatIsUnchanged}) {
+       {EachElementOnce, BytesAreMinimal, EndsMirror, AllAgree,
+        PeersAreInXorOrder, NearestComeFirst, AdoptsWhatIsUnchanged}) {
     if (std::string wrong = law(subject); !wrong.empty()) return wrong;
   }
   return "";

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "transition/plan/balance_senders.h"
+#include "transition/plan/make_input.h"
 
 namespace dynatrain::transition {
 namespace {
@@ -132,11 +132,15 @@ PairCase PairOf(const PlanCase& plan_case) {
 absl::StatusOr<PlanInput> MakeInput(const PairCase& pair) {
   ASSIGN_OR_RETURN(World source, MakeWorld(pair, pair.source));
   ASSIGN_OR_RETURN(World target, MakeWorld(pair, pair.target));
-  ASSIGN_OR_RETURN(const PlanInput input,
-                   PlanInput::Create(std::move(source), std::move(target),
-                                     {.min_sender_bytes = pair.min_sender_bytes,
-                                      .max_senders = pair.max_senders}));
-  return pair.balanced ? BalanceSenders(input) : input;
+  const PlanOptions options = {.min_sender_bytes = pair.min_sender_bytes,
+                               .max_senders = pair.max_senders};
+  if (!pair.balanced) {
+    return PlanInput::Create(std::move(source), std::move(target), options);
+  }
+  ASSIGN_OR_RETURN(
+      MadeInput made,
+      MakePlanInput(std::move(source), std::move(target), {.plan = options}));
+  return std::move(made.input);
 }
 
 PairCase Shrink(PairCase pair,

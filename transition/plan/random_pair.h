@@ -33,7 +33,7 @@ struct PairCase {
   int rails = 0;  // the rail is id modulo this
   int64_t min_sender_bytes = 1;
   int max_senders = 1;
-  bool balanced = false;  // by BalanceSenders
+  bool balanced = false;  // made by MakePlanInput
 };
 
 // Any two layouts: two meshes, located, cut in blocks, flattened, copied and

@@ -107,7 +107,7 @@ Regeneration ChooseRegenerated(const PlanInput& input,
         cost_of_kind.try_emplace({weight_class, input.class_of(weight.master)});
     if (is_new) cost->second = Weigh(input, weight);
     const auto [moved_bytes, gathered_bytes] = cost->second;
-    const bool regenerate = gathered_bytes < moved_bytes;
+    const bool regenerate = options.always || gathered_bytes < moved_bytes;
     const auto [index, is_first] = choice_of_class.try_emplace(
         {weight_class, regenerate}, static_cast<int>(result.choices.size()));
     if (is_first) {

@@ -38,6 +38,8 @@ struct RegenerateOptions {
   // States of the weight and of its master (vps::TensorSpec::state).
   std::string weight_state = "param";
   std::string master_state = "main";
+  // All whose bits follow, also where moving them would be fewer bytes.
+  bool always = false;
 };
 
 // What was weighed and chosen for weights that are placed alike.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/fingerprint.h"
 #include "transition/plan/world.h"
 
 namespace dynatrain::transition {
@@ -48,6 +49,8 @@ struct SharedGroup {
 struct SenderShares {
   // Of all demands that have a choice.
   absl::flat_hash_map<CandidatesKey, SharedGroup> groups;
+  // Of all groups: ranks that agree on it share alike.
+  Fingerprint digest;
 };
 
 }  // namespace dynatrain::transition

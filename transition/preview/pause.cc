@@ -37,13 +37,19 @@ absl::Status CheckPauseFigures(const PauseFigures& figures) {
 }
 
 Cost PauseOf(const PauseWork& work, const PauseFigures& figures) {
-  return {
+  Cost pause = {
       "pause",
       {{"drain", figures.drain_ns},
        AtSpeed("copy", work.copied_bytes, figures.copy_bytes_per_second),
-       {"transfer", work.transfer_ns},
-       AtSpeed("verify", work.verified_bytes, figures.verify_bytes_per_second),
-       {"commit", figures.commit_ns}}};
+       {"transfer", work.transfer_ns}}};
+  if (work.gathered_bytes > 0) {
+    pause.terms.push_back(
+        AtSpeed("gather", work.gathered_bytes, work.gather_bytes_per_second));
+  }
+  pause.terms.push_back(
+      AtSpeed("verify", work.verified_bytes, figures.verify_bytes_per_second));
+  pause.terms.push_back({"commit", figures.commit_ns});
+  return pause;
 }
 
 }  // namespace dynatrain::transition

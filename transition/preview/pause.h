@@ -4,6 +4,7 @@
 //   drain     ranks reach the step boundary one after the other
 //   copy      what a rank keeps at another place, on the busiest rank
 //   transfer  what moves, by the cost model
+//   gather    weights that are made anew, on the rank that gathers most
 //   verify    a digest over all that a rank sent and received, the busiest one
 //   commit    the durable write, and what follows until the first new step
 //
@@ -45,6 +46,10 @@ struct PauseWork {
   int64_t copied_bytes = 0;    // of the rank that copies most
   int64_t verified_bytes = 0;  // of the rank that sends and receives most
   int64_t transfer_ns = 0;
+  // Of the rank that gathers most, and what it gathers them at: a ring in which
+  // each rank has a port to itself. No part of the pause without bytes.
+  int64_t gathered_bytes = 0;
+  int64_t gather_bytes_per_second = 0;
 };
 
 // The parts in the order above; their sum is the pause. REQUIRES: valid

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "transition/plan/regenerate.h"
 #include "transition/plan/route.h"
 #include "transition/plan/routing.h"
 #include "transition/plan/tensor_classes.h"
@@ -98,6 +99,9 @@ class Accountant {
           sums.regenerated_bytes +=
               region.global.num_elements() * input_.tensor(tensor).item_bytes();
         });
+    if (sums.regenerated_bytes == 0) return sums;
+    sums.gathered_bytes =
+        GatheredBytes(input_, rank, {tensor, input_.MasterOf(tensor)});
     return sums;
   }
 
@@ -132,6 +136,7 @@ ByteSums& ByteSums::operator+=(const ByteSums& other) {
   minimal_bytes += other.minimal_bytes;
   zero_bytes += other.zero_bytes;
   regenerated_bytes += other.regenerated_bytes;
+  gathered_bytes += other.gathered_bytes;
   return *this;
 }
 

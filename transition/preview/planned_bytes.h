@@ -26,8 +26,9 @@ struct ByteSums {
   int64_t minimal_bytes = 0;
   int64_t zero_bytes = 0;  // padding that only the target has
   // Weights that are cast from their masters, if the input says so
-  // (regenerate.h): no flow has them.
+  // (regenerate.h), and what the ranks then gather for it: no flow has it.
   int64_t regenerated_bytes = 0;
+  int64_t gathered_bytes = 0;
 
   int64_t copied_bytes() const { return kept_bytes - adopted_bytes; }
 

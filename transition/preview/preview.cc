@@ -60,9 +60,27 @@ absl::StatusOr<std::vector<int>> PlacesOf(const PlanInput& input,
   return places;
 }
 
-PauseWork WorkOf(const PlannedBytes& bytes, int64_t transfer_ns) {
-  PauseWork work = {.transfer_ns = transfer_ns};
+// At what a rank gathers weights: inside its node if the target is on one.
+int64_t GatherSpeed(const PlanInput& input, const std::vector<int>& places,
+                    const ClusterModel& cluster) {
+  const int per_node = cluster.figures().ranks_per_node;
+  const auto node = [&](int rank) {
+    return places[input.UnionIndexOfTarget(rank)] / per_node;
+  };
+  Lane lane = Lane::kInside;
+  for (int rank = 1; rank < input.target().size(); ++rank) {
+    if (node(rank) != node(0)) lane = Lane::kBetween;
+  }
+  return cluster.PortBytesPerSecond(lane);
+}
+
+PauseWork WorkOf(const PlannedBytes& bytes, int64_t transfer_ns,
+                 int64_t gather_bytes_per_second) {
+  PauseWork work = {.transfer_ns = transfer_ns,
+                    .gather_bytes_per_second = gather_bytes_per_second};
   for (const ProcessBytes& process : bytes.processes) {
+    work.gathered_bytes =
+        std::max(work.gathered_bytes, process.sums.gathered_bytes);
     work.copied_bytes =
         std::max(work.copied_bytes, process.sums.copied_bytes());
     work.verified_bytes = std::max(
@@ -116,7 +134,9 @@ absl::StatusOr<Preview> MakePreview(const PlanInput& input,
   int64_t transfer_ns = schedule.ns;
   if (transfer.has_value()) transfer_ns = transfer->ns;
   if (staging.has_value()) transfer_ns = staging->transfer_ns;
-  Cost pause = PauseOf(WorkOf(bytes, transfer_ns), options.pause);
+  Cost pause =
+      PauseOf(WorkOf(bytes, transfer_ns, GatherSpeed(input, places, cluster)),
+              options.pause);
   return Preview{.cluster = cluster,
                  .source_size = input.source().size(),
                  .target_size = input.target().size(),

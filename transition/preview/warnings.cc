@@ -149,7 +149,10 @@ class Warner {
   void Memory() {
     if (!preview_.staging.has_value()) {
       Add("memory-unknown",
-          "too many regions to plan stages: peak memory is not known");
+          preview_.bytes.total.regenerated_bytes > 0
+              ? "no stages are planned where weights are made anew: peak "
+                "memory is not known"
+              : "too many regions to plan stages: peak memory is not known");
       return;
     }
     const StagePlan& plan = preview_.staging->plan;

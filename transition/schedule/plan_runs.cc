@@ -138,6 +138,20 @@ class Counter {
 
 }  // namespace
 
+absl::string_view RunClassName(RunClass run_class) {
+  switch (run_class) {
+    case RunClass::kContiguous:
+      return "contiguous";
+    case RunClass::kStridedSource:
+      return "strided source";
+    case RunClass::kStridedTarget:
+      return "strided target";
+    case RunClass::kStridedBoth:
+      return "strided both";
+  }
+  return "unknown";
+}
+
 RunCounts& RunCounts::operator+=(const RunCounts& other) {
   regions += other.regions;
   descriptors += other.descriptors;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "transition/plan/plan_input.h"
 #include "transition/plan/process_plan.h"
 
@@ -27,6 +28,9 @@ enum class RunClass {
   kStridedBoth = 3,
 };
 inline constexpr int kNumRunClasses = 4;
+
+// "contiguous", "strided source", "strided target", "strided both".
+absl::string_view RunClassName(RunClass run_class);
 
 struct RunCounts {
   int64_t regions = 0;      // routes of the plan

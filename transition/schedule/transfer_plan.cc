@@ -229,16 +229,16 @@ absl::StatusOr<TransferPlan> PlanTransfer(const Moves& moves,
   return plain;
 }
 
-Fingerprint TransferAgreement(const Fingerprint& plan_agreement,
-                              const ClusterModel& cluster,
-                              const TransferOptions& options) {
-  Fingerprinter digest;
-  digest.Append("transfer agreement")
-      .Append(plan_agreement)
-      .Append(cluster.digest())
+Agreement TransferAgreement(Agreement plan_agreement,
+                            const ClusterModel& cluster,
+                            const TransferOptions& options) {
+  Fingerprinter schedule;
+  schedule.Append("transfer options")
       .Append(options.schedule.Digest())
       .Append(options.collectives.Digest());
-  return digest.Finish();
+  plan_agreement.Set(AgreedPart::kCluster, cluster.digest());
+  plan_agreement.Set(AgreedPart::kSchedule, schedule.Finish());
+  return plan_agreement;
 }
 
 }  // namespace dynatrain::transition

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/fingerprint.h"
+#include "transition/plan/agreement.h"
 #include "transition/schedule/choose_schedule.h"
 #include "transition/schedule/cluster_model.h"
 #include "transition/schedule/collective.h"
@@ -62,12 +63,11 @@ absl::StatusOr<TransferPlan> PlanTransfer(const Moves& moves,
                                           const ClusterModel& cluster,
                                           const TransferOptions& options = {});
 
-// What ranks that use a TransferPlan are to compare before anything moves:
-// beside the plan's own input (PlanInput::AgreementDigest), all that it depends
-// on.
-Fingerprint TransferAgreement(const Fingerprint& plan_agreement,
-                              const ClusterModel& cluster,
-                              const TransferOptions& options);
+// What ranks that use a TransferPlan have to have in common: beside the plan's
+// own parts (PlanInput::agreement) the cluster's figures and all options.
+Agreement TransferAgreement(Agreement plan_agreement,
+                            const ClusterModel& cluster,
+                            const TransferOptions& options);
 
 }  // namespace dynatrain::transition
 

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "transition/check/check.h"
 #include "transition/check/plan_claims.h"
+#include "transition/plan/agreement.h"
 #include "transition/plan/plan_input.h"
 #include "transition/plan/random_case.h"
 #include "transition/plan/random_pair.h"
@@ -386,13 +387,14 @@ TEST(TransferPlanTest, IsTheSameOnAllRanks) {
 
 // Ranks that differ in any figure or option differ in what they compare first.
 TEST(TransferPlanTest, TheAgreementCoversAllFiguresAndOptions) {
-  const Fingerprint plan = FingerprintOf("plan");
+  const Agreement plan;
   std::set<Fingerprint> digests;
   int made = 0;
   const auto add = [&](const ClusterFigures& figures,
-                       const TransferOptions& options, const Fingerprint& of) {
+                       const TransferOptions& options, const Agreement& of) {
     digests.insert(
-        TransferAgreement(of, *ClusterModel::Create(figures), options));
+        TransferAgreement(of, *ClusterModel::Create(figures), options)
+            .Digest());
     ++made;
   };
   const ClusterFigures figures = {.inside_bytes_per_second = 200'000'000'000,
@@ -408,7 +410,8 @@ TEST(TransferPlanTest, TheAgreementCoversAllFiguresAndOptions) {
     add(figures, changed, plan);
   };
   add(figures, {}, plan);
-  add(figures, {}, FingerprintOf("another"));
+  add(figures, {},
+      Agreement().Set(AgreedPart::kSenders, FingerprintOf("another")));
   figure([](ClusterFigures& f) { ++f.num_nodes; });
   figure([](ClusterFigures& f) { f.ranks_per_node = 4; });
   figure([](ClusterFigures& f) { f.nics_per_node = 4; });

@@ -38,6 +38,7 @@ _dynatrain() {
         --from-nodes) COMPREPLY=(); return ;;
         --to-nodes) COMPREPLY=(); return ;;
         --relabel) COMPREPLY=($(compgen -W "nodes ranks" -- "$word")); return ;;
+        --weights) COMPREPLY=($(compgen -W "moved regenerated auto" -- "$word")); return ;;
         --mode) COMPREPLY=($(compgen -W "auto safe tight" -- "$word")); return ;;
         --memory) COMPREPLY=(); return ;;
         --budget) COMPREPLY=(); return ;;
@@ -47,7 +48,7 @@ _dynatrain() {
         -o|--output) COMPREPLY=($(compgen -W "table json svg" -- "$word")); return ;;
         --trace) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
       esac
-      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --relabel --mode --memory --budget --free-by --extent --dead --output --trace --check --help" -- "$word"))
+      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "--model --from --to --cluster --states --from-nodes --to-nodes --relabel --weights --mode --memory --budget --free-by --extent --dead --output --trace --runs --check --help" -- "$word"))
       fi ;;
     simulate)
       case "$before" in

@@ -24,6 +24,7 @@ complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s s -l states -d 'w
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l from-nodes -d 'nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default: the first' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l to-nodes -d 'nodes that it is to run on; they may be the same, others or some of both. best: those, in the order, that keep most' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l relabel -d 'let other processes take the new ranks, so that more stays: nodes (as a whole) or ranks' -x -a 'nodes ranks'
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l weights -d 'moved (the default, and what jobs do); regenerated: where the master of a weight is float32, cast it and gather the weight instead; auto: that, where it is fewer bytes. Exact if the job rounds to nearest. Memory and stages: for moved alone' -x -a 'moved regenerated auto'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l mode -d 'safe: the old state stays until commit; tight: memory is given back on the way; auto (the default): safe if it fits' -x -a 'auto safe tight'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l memory -d 'of one rank, for old and new state; default: the cluster\'s' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l budget -d 'what tight may use beyond the larger of the two states, 64 or more; default 256' -x
@@ -32,6 +33,7 @@ complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l extent -d 'memory
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l dead -d 'of one rank, memory that is dead at a step boundary, as gradients are: packing uses it first; default: none' -x
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -s o -l output -d 'table for people (the default), json: all of it, with units in the names (docs/plan.md), svg: a picture of who sends what to whom, and when' -x -a 'table json svg'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l trace -d 'write when each port sends and receives what, for ui.perfetto.dev or chrome://tracing' -r -F
+complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l runs -d 'how what moves lies in memory: in one piece, or strided at either end, and in how few descriptors for each pair of ranks'
 complete -c dynatrain -n '__fish_seen_subcommand_from plan' -l check -d 'prove of all ranks\' programs that nobody waits for ever and each element arrives once; exit code 5 if not'
 complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s t -l trace -d 'the trace (CSV); - is standard input' -r -F
 complete -c dynatrain -n '__fish_seen_subcommand_from simulate' -s c -l cluster -d 'a cluster file (YAML), or one of examples/clusters by name: a800x16-1nic, a800x16-8nic, a800x16, cpu-2core, h100x16' -r -F -a 'a800x16-1nic a800x16-8nic a800x16 cpu-2core h100x16'

@@ -42,6 +42,7 @@ _dynatrain() {
             '--from-nodes=[nodes of the cluster that the job runs on, 0-15 or 0-2,5; its ranks fill them in order. Default\: the first]:value:' \
             '--to-nodes=[nodes that it is to run on; they may be the same, others or some of both. best\: those, in the order, that keep most]:value:' \
             '--relabel=[let other processes take the new ranks, so that more stays\: nodes (as a whole) or ranks]:value:(nodes ranks)' \
+            '--weights=[moved (the default, and what jobs do); regenerated\: where the master of a weight is float32, cast it and gather the weight instead; auto\: that, where it is fewer bytes. Exact if the job rounds to nearest. Memory and stages\: for moved alone]:value:(moved regenerated auto)' \
             '--mode=[safe\: the old state stays until commit; tight\: memory is given back on the way; auto (the default)\: safe if it fits]:value:(auto safe tight)' \
             '--memory=[of one rank, for old and new state; default\: the cluster'\''s]:value:' \
             '--budget=[what tight may use beyond the larger of the two states, 64 or more; default 256]:value:' \
@@ -50,6 +51,7 @@ _dynatrain() {
             '--dead=[of one rank, memory that is dead at a step boundary, as gradients are\: packing uses it first; default\: none]:value:' \
             '(-o --output)'{-o+,--output=}'[table for people (the default), json\: all of it, with units in the names (docs/plan.md), svg\: a picture of who sends what to whom, and when]:value:(table json svg)' \
             '--trace=[write when each port sends and receives what, for ui.perfetto.dev or chrome\://tracing]:value:_files' \
+            '--runs[how what moves lies in memory\: in one piece, or strided at either end, and in how few descriptors for each pair of ranks]' \
             '--check[prove of all ranks'\'' programs that nobody waits for ever and each element arrives once; exit code 5 if not]' \
             '(-h --help)'{-h,--help}'[help]' ;;
         simulate)
