@@ -27,6 +27,7 @@ json WorldJson(const World& world) {
     }
     members.push_back({{"serial", member.serial},
                        {"agent_address", member.agent_address},
+                       {"node", member.node},
                        {"ranks", std::move(ranks)}});
   }
   return {{"generation", world.generation},

@@ -141,7 +141,8 @@ TEST(RankFramesTest, ReadsStore) {
 }
 
 TEST(RankFramesTest, PrepareCarriesTheWholeTransition) {
-  const World source{3, "dp1,tp1,pp1", {{1, "10.0.0.1:7070", {{11, "a:1"}}}}};
+  const World source{
+      3, "dp1,tp1,pp1", {{1, "10.0.0.1:7070", {{11, "a:1"}}, /*node=*/2}}};
   World target = source;
   target.generation = 4;
   const Frame frame =
@@ -156,10 +157,10 @@ TEST(RankFramesTest, PrepareCarriesTheWholeTransition) {
   EXPECT_EQ(frame.fields()["transition"],
             json::parse(R"({"id":"t","generation":4,"manifest":"{}",
       "source":{"generation":3,"layout":"dp1,tp1,pp1","members":[{"serial":1,
-        "agent_address":"10.0.0.1:7070",
+        "agent_address":"10.0.0.1:7070","node":2,
         "ranks":[{"process_id":11,"data_address":"a:1"}]}]},
       "target":{"generation":4,"layout":"dp1,tp1,pp1","members":[{"serial":1,
-        "agent_address":"10.0.0.1:7070",
+        "agent_address":"10.0.0.1:7070","node":2,
         "ranks":[{"process_id":11,"data_address":"a:1"}]}]},
       "options":{"memory_limit_bytes":10,"memory_used_bytes":5,"seed":9,
         "transfer_deadline_ms":3000}})"));

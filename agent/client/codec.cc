@@ -31,6 +31,7 @@ rpc::World ToProto(const World& world) {
     rpc::Member* to = proto.add_members();
     to->set_serial(member.serial);
     to->set_agent_address(member.agent_address);
+    to->set_node(member.node);
     for (const RankEndpoint& rank : member.ranks) {
       rpc::RankEndpoint* endpoint = to->add_ranks();
       endpoint->set_process_id(rank.process_id);
@@ -46,6 +47,7 @@ World FromProto(const rpc::World& proto) {
     Member& to = world.members.emplace_back();
     to.serial = member.serial();
     to.agent_address = member.agent_address();
+    to.node = member.node();
     for (const rpc::RankEndpoint& rank : member.ranks()) {
       to.ranks.push_back({rank.process_id(), rank.data_address()});
     }

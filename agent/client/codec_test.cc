@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 Transition Grow() {
   const Member first{1, "10.0.0.1:7070", {{11, "10.0.0.1:9"}}};
-  const Member second{2, "10.0.0.2:7070", {{22, "10.0.0.2:9"}}};
+  const Member second{2, "10.0.0.2:7070", {{22, "10.0.0.2:9"}}, /*node=*/3};
   return {.id = "t-4",
           .generation = 4,
           .source = {3, "dp1,tp1,pp1", {first}},

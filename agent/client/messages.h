@@ -25,6 +25,7 @@ struct Member {
   uint32_t serial = 0;
   std::string agent_address;  // "ip:port"
   std::vector<RankEndpoint> ranks;
+  uint32_t node = 0;  // equal in both worlds for members on one; 0: not known
 
   friend bool operator==(const Member&, const Member&) = default;
 };

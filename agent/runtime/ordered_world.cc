@@ -20,7 +20,9 @@ absl::StatusOr<transition::World> MakeWorld(const api::WorldOrder& order,
   std::vector<transition::Process> processes;
   for (const api::MemberOrder& member : order.members) {
     for (const api::RankOrder& rank : member.ranks) {
-      processes.push_back({rank.process_id, member.serial});
+      processes.push_back({.id = rank.process_id,
+                           .member = member.serial,
+                           .node = member.node});
     }
   }
   return transition::World::Create(std::move(layout), std::move(processes));

@@ -29,6 +29,7 @@ absl::StatusOr<MemberOrder> ReadMember(ObjectReader& reader) {
   MemberOrder member;
   if (!reader.Has("serial")) reader.Refuse("serial", "must be given");
   member.serial = static_cast<uint32_t>(reader.Int("serial", 0, UINT32_MAX, 0));
+  member.node = static_cast<uint32_t>(reader.Int("node", 0, UINT32_MAX, 0));
   for (ObjectReader& rank : reader.List("ranks")) {
     RankOrder order{Unsigned(rank, "process_id"), rank.Text("data_address")};
     if (order.process_id == 0) rank.Refuse("process_id", "must not be 0");

@@ -23,6 +23,7 @@ struct RankOrder {
 struct MemberOrder {
   uint32_t serial = 0;
   std::vector<RankOrder> ranks;
+  uint32_t node = 0;  // equal in both worlds for members on one; 0: not known
   friend bool operator==(const MemberOrder&, const MemberOrder&) = default;
 };
 

@@ -20,7 +20,7 @@ json Valid() {
       {"serial": 1, "agent_address": "10.0.0.2:7070", "ranks": [
         {"process_id": 7, "data_address": "10.0.0.2:4000"}]}]},
     "target": {"generation": 3, "layout": "dp1,tp1,pp1", "members": [
-      {"serial": 1, "agent_address": "10.0.0.2:7070", "ranks": [
+      {"serial": 1, "agent_address": "10.0.0.2:7070", "node": 2, "ranks": [
         {"process_id": 7, "data_address": "10.0.0.2:4000"}]}]},
     "options": {"seed": 5, "transfer_deadline_ms": 1500,
                 "memory_limit_bytes": 0}})");
@@ -34,7 +34,9 @@ TEST(TransitionOrderTest, ReadsAllFields) {
   EXPECT_EQ(order.source.layout, "dp2,tp1,pp1");
   EXPECT_EQ(order.source.num_ranks(), 2);
   EXPECT_EQ(order.source.members[0].ranks[0].process_id, UINT64_MAX);
+  EXPECT_EQ(order.source.members[1].node, 0);
   EXPECT_EQ(order.target.members[0].serial, 1);
+  EXPECT_EQ(order.target.members[0].node, 2);
   EXPECT_EQ(order.target.members[0].ranks[0].data_address, "10.0.0.2:4000");
 }
 
@@ -60,6 +62,7 @@ TEST(TransitionOrderTest, WhatIsWrongIsNamed) {
       {"/target/members", 5, "members"},
       {"/target/members/0/serial", -1, "serial"},
       {"/target/members/0/serial", nullptr, "serial"},
+      {"/target/members/0/node", -1, "node"},
       {"/target/members/0/ranks/0", 5, "ranks"},
       {"/target/members/0/ranks/0/process_id", 0, "process_id"},
       {"/target/members/0/ranks/0/process_id", 1.5, "process_id"},

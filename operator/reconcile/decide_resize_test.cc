@@ -78,6 +78,22 @@ TEST(DecideResizeTest, MembersTakeTheRanksThatKeepMost) {
   EXPECT_EQ(cluster.status().members, "0,2,1,3");
 }
 
+// Numbers of members on one node are equal, in both worlds.
+TEST(DecideResizeTest, MembersAreToldWhoIsOnWhichNode) {
+  FakeCluster cluster(Spec(2));
+  cluster.nodes = 2;
+  Settle(cluster, 2);
+  cluster.Scale(3);
+  Settle(cluster, 3);
+  const agent::Transition& told = cluster.prepared();
+  for (const agent::World* world : {&told.source, &told.target}) {
+    for (const agent::Member& member : world->members) {
+      EXPECT_EQ(member.node, 1 + member.serial % 2) << member.serial;
+    }
+  }
+  EXPECT_EQ(told.target.members.size(), 3);
+}
+
 TEST(DecideResizeTest, ScalingDownLetsTheHighestSerialsLeave) {
   FakeCluster cluster(Spec(3));
   Settle(cluster, 3);

@@ -1,5 +1,6 @@
 #include "operator/reconcile/drive.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -82,17 +83,45 @@ bool Write(Round& round, const Decision& decision) {
   }
 }
 
+using NodeNumbers = std::map<std::string, uint32_t>;
+
+// The nodes of all members of a transition, from 1: the same in each Prepare,
+// since pods don't move.
+NodeNumbers NumberNodes(const Round& round,
+                        const api::TransitionStatus& running) {
+  NodeNumbers numbers;
+  for (const std::string& members :
+       {running.from_members, running.to_members}) {
+    for (const uint32_t serial : SerialsOf(members)) {
+      const PodView* pod = round.roster.At(serial).pod;
+      if (pod != nullptr && !pod->node.empty()) numbers[pod->node] = 0;
+    }
+  }
+  uint32_t next = 1;
+  for (auto& [name, number] : numbers) number = next++;
+  return numbers;
+}
+
+// 0 if it isn't known.
+uint32_t NodeOf(const NodeNumbers& nodes, const PodView* pod) {
+  if (pod == nullptr) return 0;
+  const auto it = nodes.find(pod->node);
+  return it == nodes.end() ? 0 : it->second;
+}
+
 // One side of the transition with the addresses that its agents told; nullopt
 // if one of them has not been heard yet.
 std::optional<agent::World> MakeWorld(const Round& round, int64_t generation,
                                       const std::string& layout,
-                                      const std::string& members) {
+                                      const std::string& members,
+                                      const NodeNumbers& nodes) {
   agent::World world{static_cast<uint64_t>(generation), layout, {}};
   for (const uint32_t serial : SerialsOf(members)) {
     const RosterEntry entry = round.roster.At(serial);
     const std::vector<AgentTarget> target = round.roster.Targets({serial});
     if (entry.agent == nullptr || target.empty()) return std::nullopt;
-    agent::Member member{serial, target[0].address, {}};
+    agent::Member member{
+        serial, target[0].address, {}, NodeOf(nodes, entry.pod)};
     for (const agent::RankObservation& rank : entry.agent->ranks) {
       if (rank.process_id == 0) return std::nullopt;
       member.ranks.push_back({rank.process_id, rank.data_address});
@@ -105,10 +134,11 @@ std::optional<agent::World> MakeWorld(const Round& round, int64_t generation,
 void Prepare(Round& round, const Decision& decision) {
   const api::TransitionStatus& running = *round.next.transition;
   const bool first = running.from_members.empty();
+  const NodeNumbers nodes = NumberNodes(round, running);
   const auto source = MakeWorld(round, first ? 0 : round.next.generation,
-                                running.from, running.from_members);
-  const auto target =
-      MakeWorld(round, running.generation, running.to, running.to_members);
+                                running.from, running.from_members, nodes);
+  const auto target = MakeWorld(round, running.generation, running.to,
+                                running.to_members, nodes);
   if (!source || !target) return;
   SendPrepare prepare;
   prepare.fence = round.fence(running.generation);

@@ -162,6 +162,7 @@ void FakeCluster::Do(const Action& action) {
     if (const auto* m = std::get_if<SendGreet>(&action)) {
       each(*m, [&](FakePod& p) { return p.participant.Greet(m->fence); });
     } else if (const auto* m = std::get_if<SendPrepare>(&action)) {
+      prepared_ = m->transition;
       each(*m, [&](FakePod& p) {
         const agent::Transition& told = m->transition;
         transition::TransitionTerms terms;
@@ -292,7 +293,7 @@ void FakeCluster::Schedule(FakePod& pod) {
     return;
   }
   pod.view.unschedulable.clear();
-  pod.view.node = "node-1";
+  pod.view.node = absl::StrCat("node-", 1 + placed % nodes);
 }
 
 void FakeCluster::MoveOn(FakePod& pod) {

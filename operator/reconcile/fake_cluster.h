@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "agent/client/messages.h"
 #include "api/job/job.h"
 #include "operator/reconcile/action.h"
 #include "operator/reconcile/snapshot.h"
@@ -89,6 +90,7 @@ class FakeCluster {
   Snapshot Look() const;
 
   int capacity = 1000;    // pods that can be scheduled
+  int nodes = 1;          // that they are placed on in turn
   int64_t last_step = 0;  // of the data; 0: never ends
   std::string create_failure;
   bool namespace_ends = false;  // create_failure is for that
@@ -97,6 +99,8 @@ class FakeCluster {
   int actions_done() const { return actions_done_; }
   int status_writes() const { return status_writes_; }
   const std::vector<RecordEvent>& events() const { return events_; }
+  // What members were told last to prepare.
+  const agent::Transition& prepared() const { return prepared_; }
   absl::Time now() const { return now_; }
   // Everything that happened, for a failed test.
   const std::string& journal() const { return journal_; }
@@ -134,6 +138,7 @@ class FakeCluster {
   int status_writes_ = 0;
   std::optional<CreateError> create_error_;
   std::vector<RecordEvent> events_;
+  agent::Transition prepared_;
   std::string journal_;
 };
 

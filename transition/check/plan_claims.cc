@@ -13,7 +13,7 @@ Claims ClaimsOf(const PlanInput& input) {
   claims.ranks.resize(input.num_processes());
   std::vector<int> tensor_of_source(input.num_tensors());
   for (int tensor = 0; tensor < input.num_tensors(); ++tensor) {
-    claims.item_bytes.push_back(input.tensor(tensor).item_bytes());
+    claims.item_bytes.push_back(input.item_bytes(tensor));
     tensor_of_source[input.SourceTensor(tensor)] = tensor;
   }
   for (int rank = 0; rank < input.source().size(); ++rank) {

@@ -60,7 +60,7 @@ class Choices {
     classes.ForEachTensor([&](int tensor) {
       within_ = within_ && ++num_tensors_ <= options_.max_tensors;
       if (!within_ || input_.MasterOf(tensor) >= 0) return;
-      const int64_t item_bytes = input_.tensor(tensor).item_bytes();
+      const int64_t item_bytes = input_.item_bytes(tensor);
       for (const Demand& demand : classes.Of(tensor).incoming) {
         const int64_t bytes = demand.region.num_elements() * item_bytes;
         if (demand.senders.num_candidates() == 1) {

@@ -69,7 +69,7 @@ Cost Weigh(const PlanInput& input, const Regenerated& weight) {
   const int64_t gathered =
       LackingElements(wanted, master, input.tensor(weight.weight).whole(),
                       [](int rank) { return rank; });
-  const int64_t item_bytes = input.tensor(weight.weight).item_bytes();
+  const int64_t item_bytes = input.item_bytes(weight.weight);
   return {moved * item_bytes, gathered * item_bytes};
 }
 
@@ -159,7 +159,7 @@ int64_t GatheredBytes(const PlanInput& input, int target_rank,
             });
         elements += vps::NumElements(rest);
       });
-  return elements * input.tensor(weight.weight).item_bytes();
+  return elements * input.item_bytes(weight.weight);
 }
 
 }  // namespace dynatrain::transition

@@ -18,7 +18,7 @@ std::string Route::DebugString(const PlanInput& input) const {
 }
 
 int64_t NumBytes(const Route& route, const PlanInput& input) {
-  return route.region.num_elements() * input.tensor(route.tensor).item_bytes();
+  return route.region.num_elements() * input.item_bytes(route.tensor);
 }
 
 uint64_t HashOf(const Route& route, const PlanInput& input) {

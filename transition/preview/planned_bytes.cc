@@ -51,7 +51,7 @@ class Accountant {
         rank, [&](const vps::OwnedRegion& region) {
           const int tensor = input_.TargetTensor(region.tensor);
           const int64_t bytes =
-              region.global.num_elements() * input_.tensor(tensor).item_bytes();
+              region.global.num_elements() * input_.item_bytes(tensor);
           StateOf(tensor).source_bytes += bytes;
           process.source_bytes += bytes;
         });
@@ -97,7 +97,7 @@ class Accountant {
     input_.target().layout().ForEachRegionOf(
         rank, tensor, [&](const vps::OwnedRegion& region) {
           sums.regenerated_bytes +=
-              region.global.num_elements() * input_.tensor(tensor).item_bytes();
+              region.global.num_elements() * input_.item_bytes(tensor);
         });
     if (sums.regenerated_bytes == 0) return sums;
     sums.gathered_bytes =
@@ -107,7 +107,7 @@ class Accountant {
 
   ByteSums KeptAndZero(int tensor, const TensorClass& tensor_class) const {
     ByteSums sums;
-    const int64_t item_bytes = input_.tensor(tensor).item_bytes();
+    const int64_t item_bytes = input_.item_bytes(tensor);
     for (const KeptPart& part : tensor_class.kept) {
       const int64_t bytes = part.region.num_elements() * item_bytes;
       sums.kept_bytes += bytes;
