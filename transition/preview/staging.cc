@@ -79,12 +79,15 @@ class Stager {
     ASSIGN_OR_RETURN(TransferPlan transfer,
                      PlanPlacedTransfer(moves, cluster_, places_, options));
     staging.moved_bytes.push_back(moves.ToTraffic().total_bytes());
+    if (NumChosen(transfer) > 0 &&
+        !UseMoves(OnRanks(transfer.moves, process_at_, moves.num_ranks()), i,
+                  staging.plan)) {
+      options.collectives.max_ranks = 1;
+      ASSIGN_OR_RETURN(transfer,
+                       PlanPlacedTransfer(moves, cluster_, places_, options));
+    }
     staging.transfer_ns += transfer.ns;
     staging.plain_ns += transfer.plain_ns;
-    if (NumChosen(transfer) > 0) {
-      UseMoves(OnRanks(transfer.moves, process_at_, moves.num_ranks()), i,
-               staging.plan);
-    }
     staging.transfers.push_back(std::move(transfer));
     return absl::OkStatus();
   }

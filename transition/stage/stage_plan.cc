@@ -392,7 +392,8 @@ class Planner {
                              .adopted_bytes = it.adopted_bytes,
                              .safe_bytes = SafeBytes(rank),
                              .peak_bytes = it.source_bytes,
-                             .allowed_bytes = allowed[rank]});
+                             .allowed_bytes = allowed[rank],
+                             .dead_bytes = memory_[rank].dead_bytes});
     }
   }
 

@@ -89,6 +89,7 @@ struct RankPeak {
   int64_t safe_bytes = 0;     // peak in safe mode
   int64_t peak_bytes = 0;     // of this plan, replayed
   int64_t allowed_bytes = 0;  // by budget and limit
+  int64_t dead_bytes = 0;     // RankMemory::dead_bytes
   friend bool operator==(const RankPeak&, const RankPeak&) = default;
 };
 
