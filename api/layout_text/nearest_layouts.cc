@@ -87,17 +87,17 @@ std::vector<LayoutText> OneAxis(const LayoutText& text, Feasible feasible) {
   return layouts;
 }
 
-// Stages at the ends that are about as long as the others.
+// Stages at the ends that are about as long as the others: up to `steps` layers
+// more or less.
 std::optional<LayoutText> Uneven(const LayoutText& text, int64_t layers,
-                                 Feasible feasible) {
+                                 int64_t steps, Feasible feasible) {
   const int64_t stages = text.Get("pp").value_or(1);
   if (stages < 2 || text.Get("first").has_value() ||
       text.Get("last").has_value()) {
     return std::nullopt;
   }
-  constexpr int64_t kSteps = 64;  // from the mean, in each direction
   const int64_t mean = layers / stages;
-  for (int64_t step = 0; step <= std::min(mean, kSteps); ++step) {
+  for (int64_t step = 0; step <= std::min(mean, steps); ++step) {
     for (const int64_t count : {mean - step, mean + step}) {
       if (count < 1) continue;
       for (const LayoutText& tried :
@@ -110,8 +110,16 @@ std::optional<LayoutText> Uneven(const LayoutText& text, int64_t layers,
   return std::nullopt;
 }
 
+// Numbers of an axis that are tried with other changes.
+constexpr size_t kNearest = 10;
+
+std::vector<Change> NearestOf(const LayoutText& text, const std::string& axis) {
+  std::vector<Change> changes = ChangesOf(text, axis);
+  changes.resize(std::min(changes.size(), kNearest));
+  return changes;
+}
+
 std::optional<LayoutText> TwoAxes(const LayoutText& text, Feasible feasible) {
-  constexpr size_t kNearest = 10;  // numbers of an axis
   struct Pair {
     Change a, b;
     double distance() const { return a.distance + b.distance; }
@@ -119,11 +127,9 @@ std::optional<LayoutText> TwoAxes(const LayoutText& text, Feasible feasible) {
   std::vector<Pair> pairs;
   const std::vector<std::string> axes = AxesOf(text);
   for (size_t i = 0; i < axes.size(); ++i) {
-    std::vector<Change> first = ChangesOf(text, axes[i]);
-    first.resize(std::min(first.size(), kNearest));
+    const std::vector<Change> first = NearestOf(text, axes[i]);
     for (size_t j = i + 1; j < axes.size(); ++j) {
-      std::vector<Change> second = ChangesOf(text, axes[j]);
-      second.resize(std::min(second.size(), kNearest));
+      const std::vector<Change> second = NearestOf(text, axes[j]);
       for (const Change& a : first) {
         for (const Change& b : second) pairs.push_back({a, b});
       }
@@ -140,12 +146,29 @@ std::optional<LayoutText> TwoAxes(const LayoutText& text, Feasible feasible) {
   return std::nullopt;
 }
 
+std::optional<LayoutText> UnevenWithOneAxis(const LayoutText& text,
+                                            int64_t layers, Feasible feasible) {
+  constexpr int64_t kSteps = 6;
+  std::vector<Change> changes;
+  for (const std::string& axis : AxesOf(text)) {
+    for (Change& it : NearestOf(text, axis)) changes.push_back(std::move(it));
+  }
+  std::stable_sort(changes.begin(), changes.end(), Nearer);
+  for (const Change& it : changes) {
+    auto tried =
+        Uneven(text.With(it.axis, it.number), layers, kSteps, feasible);
+    if (tried.has_value()) return tried;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<LayoutText> NearestLayouts(const LayoutText& text, int64_t layers,
                                        Feasible feasible) {
+  constexpr int64_t kSteps = 64;
   std::vector<LayoutText> layouts;
-  if (auto uneven = Uneven(text, layers, feasible)) {
+  if (auto uneven = Uneven(text, layers, kSteps, feasible)) {
     layouts.push_back(*std::move(uneven));
   }
   for (LayoutText& other : OneAxis(text, feasible)) {
@@ -153,6 +176,11 @@ std::vector<LayoutText> NearestLayouts(const LayoutText& text, int64_t layers,
   }
   if (layouts.empty()) {
     if (auto other = TwoAxes(text, feasible)) {
+      layouts.push_back(*std::move(other));
+    }
+  }
+  if (layouts.empty()) {
+    if (auto other = UnevenWithOneAxis(text, layers, feasible)) {
       layouts.push_back(*std::move(other));
     }
   }

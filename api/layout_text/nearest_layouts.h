@@ -14,8 +14,9 @@ namespace dynatrain::api {
 // with uneven first and last stages (94 layers on 8 stages: first11,last11);
 // then with another number for one axis, the nearest above and below of the
 // axis that has to change least (as a ratio). If none of these is possible, one
-// with two axes changed. Empty if nothing near is. `layers` are the model's.
-// Asks less than four thousand times.
+// with two axes changed, or else with one axis and uneven stages. Empty if
+// nothing near is. `layers` are the model's. Asks less than eight thousand
+// times.
 std::vector<LayoutText> NearestLayouts(
     const LayoutText& text, int64_t layers,
     absl::FunctionRef<bool(const LayoutText&)> feasible);

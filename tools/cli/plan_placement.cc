@@ -98,7 +98,11 @@ absl::StatusOr<std::string> RelabelTarget(const std::string& unit, int per_node,
       "relabeled: ", BytesText(relabeling.kept_bytes), " stay rather than ",
       BytesText(relabeling.given_kept_bytes), ", ", relabeling.changed_ranks,
       " ranks have another process",
-      relabeling.members_whole ? "" : ", and nodes are torn apart");
+      relabeling.members_whole ? "" : ", and nodes are torn apart",
+      relabeling.kept_bytes == relabeling.bound_bytes
+          ? ""
+          : absl::StrCat("; no order keeps more than ",
+                         BytesText(relabeling.bound_bytes)));
 }
 
 }  // namespace

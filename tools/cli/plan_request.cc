@@ -109,6 +109,13 @@ absl::StatusOr<StagingOptions> StagingOf(const CommandLine& line,
   ASSIGN_OR_RETURN(options.stages.budget_bytes,
                    BytesOption(line, "budget", int64_t{1} << 20,
                                options.stages.budget_bytes));
+  if (options.stages.budget_bytes < transition::kMinBudgetBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--budget: ", line.Get("budget"),
+                     " MiB is too little; it must be at "
+                     "least ",
+                     transition::kMinBudgetBytes >> 20));
+  }
   ASSIGN_OR_RETURN(options.extent_bytes,
                    BytesOption(line, "extent", int64_t{1} << 20, 1));
   if (options.extent_bytes > 1 &&
