@@ -3,13 +3,16 @@
 // and PyTorch jobs whose sizes divide nothing.
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <random>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/check_shrunk.h"
 #include "base/random_seed.h"
 #include "gtest/gtest.h"
 #include "transition/plan/balance_senders.h"
@@ -79,18 +82,27 @@ std::vector<Process> WithOffset(int size, int first, int per_member) {
   return processes;
 }
 
-// Checks both ways between the layouts, worlds overlapping in part, and that
-// nothing moves from each to itself.
-void CheckLayouts(const vps::Layout& a, const vps::Layout& b,
-                  std::mt19937_64& random) {
+// How the worlds of two layouts lie to each other.
+struct Overlap {
+  int per_member;  // ranks
+  int offset;      // of the other world's first process
+};
+
+Overlap RandomOverlap(int ranks, std::mt19937_64& random) {
   const auto pick = [&](int high) {
     return std::uniform_int_distribution<int>(0, high)(random);
   };
-  const int per_member = 1 + pick(7);
+  return {.per_member = 1 + pick(7), .offset = pick(ranks)};
+}
+
+// Checks both ways between the layouts, worlds overlapping in part, and that
+// nothing moves from each to itself.
+void CheckLayouts(const vps::Layout& a, const vps::Layout& b,
+                  const Overlap& overlap) {
   const World before =
-      *World::Create(a, WithOffset(a.world_size(), 0, per_member));
+      *World::Create(a, WithOffset(a.world_size(), 0, overlap.per_member));
   const World after = *World::Create(
-      b, WithOffset(b.world_size(), pick(a.world_size()), per_member));
+      b, WithOffset(b.world_size(), overlap.offset, overlap.per_member));
   for (const auto& [source, target] :
        {std::pair(&before, &after), std::pair(&after, &before)}) {
     const PlanInput input = *PlanInput::Create(*source, *target);
@@ -105,19 +117,58 @@ void CheckLayouts(const vps::Layout& a, const vps::Layout& b,
   }
 }
 
+// A model in the layouts of two jobs, of which `other` may have been drawn with
+// another model.
+struct JobPair {
+  vps::megatron::RandomJob job;
+  vps::megatron::RandomJob other;
+  Overlap overlap;
+
+  absl::StatusOr<vps::Layout> LayoutOf(
+      const vps::megatron::MegatronConfig& config) const {
+    const auto layout = MakeMegatronLayout(
+        job.model, config, *vps::StateList::Preset("bf16-mixed"));
+    if (!layout.ok()) return layout.status();
+    return layout->layout();
+  }
+};
+
+std::ostream& operator<<(std::ostream& out, const JobPair& pair) {
+  return out << pair.job << "\nto the layout of " << pair.other << "\n"
+             << pair.overlap.per_member << " ranks per member, from process "
+             << pair.overlap.offset;
+}
+
+std::vector<JobPair> SmallerJobPairs(const JobPair& pair) {
+  std::vector<JobPair> smaller;
+  for (vps::megatron::RandomJob& job : SmallerJobs(pair.job)) {
+    smaller.push_back({std::move(job), pair.other, pair.overlap});
+  }
+  for (vps::megatron::RandomJob& other : SmallerJobs(pair.other)) {
+    smaller.push_back({pair.job, std::move(other), pair.overlap});
+  }
+  return smaller;
+}
+
 TEST(Metamorphic, HoldsOnMegatronJobs) {
   std::mt19937_64 random = TestRandom(80);
-  const vps::StateList states = *vps::StateList::Preset("bf16-mixed");
-  for (int pairs = 0, tries = 0; pairs < 25; ++tries) {
+  for (int pairs = 0, tries = 0; pairs < 25 && !HasFailure(); ++tries) {
     ASSERT_LT(tries, 4000);
-    const vps::megatron::RandomJob job = vps::megatron::MakeRandomJob(random);
-    const vps::megatron::RandomJob other = vps::megatron::MakeRandomJob(random);
-    const auto a = MakeMegatronLayout(job.model, job.config, states);
-    const auto b = MakeMegatronLayout(job.model, other.config, states);
-    if (!a.ok() || !b.ok()) continue;
+    JobPair drawn = {vps::megatron::MakeRandomJob(random),
+                     vps::megatron::MakeRandomJob(random),
+                     {}};
+    if (!drawn.LayoutOf(drawn.job.config).ok() ||
+        !drawn.LayoutOf(drawn.other.config).ok()) {
+      continue;
+    }
     ++pairs;
-    CheckLayouts(a->layout(), b->layout(), random);
-    if (HasFailure()) FAIL() << "pair " << pairs;
+    drawn.overlap =
+        RandomOverlap(drawn.job.config.ranks().world_size(), random);
+    CheckShrunk(drawn, SmallerJobPairs, [](const JobPair& pair) {
+      const auto a = pair.LayoutOf(pair.job.config);
+      const auto b = pair.LayoutOf(pair.other.config);
+      if (a.ok() && b.ok()) CheckLayouts(*a, *b, pair.overlap);
+    });
   }
 }
 
@@ -135,7 +186,8 @@ TEST(Metamorphic, HoldsOnUnevenPyTorchJobs) {
         return *vps::MakeLayout(
             vps::Mesh::ForTorch(*vps::AxisSizes::Parse(text)), model);
       };
-      CheckLayouts(layout(a), layout(b), random);
+      CheckLayouts(layout(a), layout(b),
+                   RandomOverlap(layout(a).world_size(), random));
       if (HasFailure()) FAIL() << a << " and " << b;
     }
   }

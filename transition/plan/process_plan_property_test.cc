@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/random_seed.h"
+#include "base/shrink.h"
 #include "gtest/gtest.h"
 #include "transition/plan/agreement.h"
 #include "transition/plan/cover.h"
@@ -369,9 +370,9 @@ std::string FirstBrokenLaw(const PairCase& pair) {
 // "" or what is wrong with the smallest case that fails as this one does.
 std::string WrongWith(const PairCase& pair) {
   if (FirstBrokenLaw(pair).empty()) return "";
-  const PairCase small = Shrink(pair, [](const PairCase& smaller) {
-    return !FirstBrokenLaw(smaller).empty();
-  });
+  const PairCase small = Shrink(
+      pair, SmallerPairs,
+      [](const PairCase& smaller) { return !FirstBrokenLaw(smaller).empty(); });
   return (std::ostringstream() << FirstBrokenLaw(small) << "\n" << small).str();
 }
 

@@ -54,27 +54,6 @@ void AddRandomProcesses(std::mt19937_64& random, PairCase& pair) {
   pair.balanced = Pick(random, 0, 1) == 1;
 }
 
-// Every pair that is a little smaller.
-std::vector<PairCase> Smaller(const PairCase& pair) {
-  std::vector<PairCase> pairs;
-  for (size_t t = 0; t < pair.source.layout.tensors.size(); ++t) {
-    pairs.push_back(pair);
-    for (auto* side : {&pairs.back().source, &pairs.back().target}) {
-      side->layout.tensors.erase(side->layout.tensors.begin() + t);
-    }
-  }
-  const auto try_sides = [&](PairCase::Side PairCase::*side) {
-    for (vps::LayoutCase& layout :
-         vps::Smaller((pair.*side).layout, /*drop_tensors=*/false)) {
-      pairs.push_back(pair);
-      (pairs.back().*side).layout = std::move(layout);
-    }
-  };
-  try_sides(&PairCase::source);
-  try_sides(&PairCase::target);
-  return pairs;
-}
-
 }  // namespace
 
 Process ProcessOf(const PairCase& pair, uint64_t id) {
@@ -143,18 +122,24 @@ absl::StatusOr<PlanInput> MakeInput(const PairCase& pair) {
   return std::move(made.input);
 }
 
-PairCase Shrink(PairCase pair,
-                const std::function<bool(const PairCase&)>& fails) {
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (PairCase& candidate : Smaller(pair)) {
-      if (!fails(candidate)) continue;
-      pair = std::move(candidate);
-      smaller = true;
-      break;
+std::vector<PairCase> SmallerPairs(const PairCase& pair) {
+  std::vector<PairCase> pairs;
+  for (size_t t = 0; t < pair.source.layout.tensors.size(); ++t) {
+    pairs.push_back(pair);
+    for (auto* side : {&pairs.back().source, &pairs.back().target}) {
+      side->layout.tensors.erase(side->layout.tensors.begin() + t);
     }
   }
-  return pair;
+  const auto try_sides = [&](PairCase::Side PairCase::*side) {
+    for (vps::LayoutCase& layout :
+         vps::Smaller((pair.*side).layout, /*drop_tensors=*/false)) {
+      pairs.push_back(pair);
+      (pairs.back().*side).layout = std::move(layout);
+    }
+  };
+  try_sides(&PairCase::source);
+  try_sides(&PairCase::target);
+  return pairs;
 }
 
 std::ostream& operator<<(std::ostream& out, const PairCase& pair) {

@@ -1,10 +1,8 @@
-// Random pairs of worlds of any layouts for property tests, and how to make a
-// failing one smaller.
+// Random pairs of worlds of any layouts for property tests, and smaller ones.
 #ifndef TRANSITION_PLAN_RANDOM_PAIR_H_
 #define TRANSITION_PLAN_RANDOM_PAIR_H_
 
 #include <cstdint>
-#include <functional>
 #include <ostream>
 #include <random>
 #include <vector>
@@ -54,9 +52,8 @@ PairCase PairOf(const PlanCase& plan_case);
 
 absl::StatusOr<PlanInput> MakeInput(const PairCase& pair);
 
-// The smallest case that `fails` still accepts.
-PairCase Shrink(PairCase pair,
-                const std::function<bool(const PairCase&)>& fails);
+// Every pair that is a little smaller, for base/shrink.h.
+std::vector<PairCase> SmallerPairs(const PairCase& pair);
 
 std::ostream& operator<<(std::ostream& out, const PairCase& pair);
 
