@@ -94,8 +94,8 @@ World WorldOf(vps::Layout layout) {
 }
 
 World MakeWorld(const vps::Manifest& manifest, const std::string& sizes) {
-  return WorldOf(*vps::MakeLayout(
-      vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)), manifest));
+  return WorldOf(
+      *vps::MakeLayout(vps::Mesh::Of(*vps::AxisSizes::Parse(sizes)), manifest));
 }
 
 PlanInput MakeInput(const vps::Manifest& manifest, const std::string& source,

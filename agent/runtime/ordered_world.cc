@@ -16,7 +16,7 @@ absl::StatusOr<transition::World> MakeWorld(const api::WorldOrder& order,
   ASSIGN_OR_RETURN(const vps::AxisSizes sizes,
                    vps::AxisSizes::Parse(order.layout));
   ASSIGN_OR_RETURN(vps::Layout layout,
-                   vps::MakeLayout(vps::Mesh::ForTorch(sizes), manifest));
+                   vps::MakeLayout(vps::Mesh::Of(sizes), manifest));
   std::vector<transition::Process> processes;
   for (const api::MemberOrder& member : order.members) {
     for (const api::RankOrder& rank : member.ranks) {

@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/json/reader.h"
 #include "api/layout_file/common_fields.h"
 #include "api/layout_file/load_torch.h"
@@ -89,9 +93,15 @@ absl::StatusOr<LoadedLayout> LoadListing(absl::string_view text) {
 
 absl::StatusOr<LoadedLayout> LoadLayoutTree(const Json& json, ReadText read) {
   ObjectReader root(json, "");
+  const std::vector<std::string> frameworks = {"megatron", "torch",
+                                               "deepspeed"};
   root.Require({"framework"});
-  const int framework =
-      root.Choice("framework", {"megatron", "torch", "deepspeed"});
+  if (!root.status().ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(root.status().message(), " (one of ",
+                     absl::StrJoin(frameworks, ", "), ")"));
+  }
+  const int framework = root.Choice("framework", frameworks);
   RETURN_IF_ERROR(root.status());
   if (framework == 1) return LoadTorch(std::move(root));
   if (framework == 2) return LoadDeepSpeed(std::move(root));

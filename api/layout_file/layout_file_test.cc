@@ -92,6 +92,9 @@ TEST(LayoutFileTest, RefusesWithLineFieldAndValue) {
   EXPECT_THAT(changed("tp: 4", "tp: 0"),
               testing::StartsWith("line 5: parallelism.tp: 0 is not"));
   EXPECT_EQ(changed("torch:\n", "deepspeed:\n"), "torch is missing");
+  EXPECT_EQ(changed("framework: torch", "framewrok: torch"),
+            "framework is missing; is \"framewrok\" what was meant? (one of "
+            "megatron, torch, deepspeed)");
   EXPECT_THAT(changed("framework: torch", "framework: listing"),
               testing::StartsWith("line 1: framework: \"listing\" is not"));
 }

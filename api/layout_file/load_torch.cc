@@ -39,7 +39,7 @@ absl::StatusOr<std::optional<vps::Mesh>> MeshOfParallelism(
   RETURN_IF_ERROR(parallelism.status());
   ASSIGN_OR_RETURN(const vps::AxisSizes sizes, vps::AxisSizes::Create(values),
                    "parallelism");
-  return vps::Mesh::ForTorch(sizes);
+  return vps::Mesh::Of(sizes);
 }
 
 absl::StatusOr<TorchDefaults> ReadTorchDefaults(const ObjectReader& root) {

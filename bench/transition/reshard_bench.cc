@@ -53,7 +53,7 @@ PlanInput MakeInput(int ranks, bool one_pod) {
   const auto world = [&](int64_t dp, int64_t tp) {
     return World::Create(
                vps::MakeLayout(
-                   vps::Mesh::ForTorch(
+                   vps::Mesh::Of(
                        vps::AxisSizes::Create({.dp = dp, .tp = tp}).value()),
                    manifest)
                    .value(),

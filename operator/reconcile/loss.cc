@@ -40,7 +40,7 @@ absl::StatusOr<std::string> Describe(const Round& round,
   }
   ASSIGN_OR_RETURN(const vps::Manifest manifest,
                    api::DecodeManifest(round.seen.manifest));
-  const vps::Mesh mesh = vps::Mesh::ForTorch(*round.layout());
+  const vps::Mesh mesh = vps::Mesh::Of(*round.layout());
   if (mesh.world_size() !=
       static_cast<int>(round.members().size()) * round.spec.ranks_per_replica) {
     return absl::InternalError("the layout doesn't fit the members");

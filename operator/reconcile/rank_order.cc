@@ -33,7 +33,7 @@ absl::StatusOr<World> WorldOf(const MemberWorld& world,
   ASSIGN_OR_RETURN(const vps::AxisSizes sizes,
                    vps::AxisSizes::Parse(world.layout));
   ASSIGN_OR_RETURN(vps::Layout layout,
-                   vps::MakeLayout(vps::Mesh::ForTorch(sizes), manifest));
+                   vps::MakeLayout(vps::Mesh::Of(sizes), manifest));
   std::vector<Process> processes;
   for (const uint32_t serial : world.members) {
     for (int i = 0; i < ranks_per_member; ++i) {

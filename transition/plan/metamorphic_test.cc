@@ -183,8 +183,8 @@ TEST(Metamorphic, HoldsOnUnevenPyTorchJobs) {
   for (const char* a : sizes) {
     for (const char* b : sizes) {
       const auto layout = [&](const char* text) {
-        return *vps::MakeLayout(
-            vps::Mesh::ForTorch(*vps::AxisSizes::Parse(text)), model);
+        return *vps::MakeLayout(vps::Mesh::Of(*vps::AxisSizes::Parse(text)),
+                                model);
       };
       CheckLayouts(layout(a), layout(b),
                    RandomOverlap(layout(a).world_size(), random));

@@ -21,8 +21,7 @@ World WorldForTest(absl::string_view sizes, const vps::Manifest& manifest,
     processes.push_back({id, static_cast<uint32_t>(id / 10)});
   }
   return *World::Create(
-      *vps::MakeLayout(vps::Mesh::ForTorch(*vps::AxisSizes::Parse(sizes)),
-                       manifest),
+      *vps::MakeLayout(vps::Mesh::Of(*vps::AxisSizes::Parse(sizes)), manifest),
       std::move(processes));
 }
 

@@ -26,7 +26,7 @@ TEST(World, KnowsRanksByProcessAndMember) {
 
 TEST(World, KnowsRanksByWhereTheyRunIfThatIsKnown) {
   const World world = *World::Create(
-      *vps::MakeLayout(vps::Mesh::ForTorch(*vps::AxisSizes::Parse("dp3")),
+      *vps::MakeLayout(vps::Mesh::Of(*vps::AxisSizes::Parse("dp3")),
                        vps::Manifest()),
       {{.id = 1, .device = 4, .node = 1, .rail = 2},
        {.id = 2, .node = 1},
@@ -57,7 +57,7 @@ TEST(World, RefusesProcessesThatDoNotFitTheLayout) {
   };
   for (const auto& [processes, why] : table) {
     const auto world = World::Create(
-        *vps::MakeLayout(vps::Mesh::ForTorch(*vps::AxisSizes::Parse("dp2")),
+        *vps::MakeLayout(vps::Mesh::Of(*vps::AxisSizes::Parse("dp2")),
                          vps::Manifest()),
         processes);
     EXPECT_EQ(world.status().code(), absl::StatusCode::kInvalidArgument);

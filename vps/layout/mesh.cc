@@ -55,7 +55,7 @@ absl::StatusOr<Mesh> Mesh::Create(std::vector<MeshAxis> axes) {
   return mesh;
 }
 
-Mesh Mesh::ForTorch(const AxisSizes& sizes) {
+Mesh Mesh::Of(const AxisSizes& sizes) {
   return *Create({{"pp", sizes.pp()},
                   {"rep", sizes.rep()},
                   {"dp", sizes.dp()},

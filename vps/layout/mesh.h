@@ -32,8 +32,9 @@ class Mesh {
   // more than kMaxMeshAxes, a name is empty or there twice, a size is below 1,
   // or the product is above kMaxWorldSize. No axis at all is a world of one.
   static absl::StatusOr<Mesh> Create(std::vector<MeshAxis> axes);
-  // pp, rep, dp, ep, tp (tp fastest): the order of PyTorch jobs. Cannot fail.
-  static Mesh ForTorch(const AxisSizes& sizes);
+  // pp, rep, dp, ep, tp (tp fastest): the mesh of a job that is told by its
+  // axis sizes. Cannot fail.
+  static Mesh Of(const AxisSizes& sizes);
 
   int world_size() const { return world_size_; }
   absl::Span<const MeshAxis> axes() const { return axes_; }

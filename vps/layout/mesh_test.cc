@@ -38,8 +38,8 @@ TEST(Mesh, HasNoRankOutsideOfItsAxes) {
   EXPECT_EQ(mesh.RankOf({0}), std::nullopt);
 }
 
-TEST(Mesh, ForTorchHasTpFastestAndPpSlowest) {
-  EXPECT_EQ(Mesh::ForTorch(*AxisSizes::Parse("dp2,tp3,pp4,rep5")).DebugString(),
+TEST(Mesh, OfAxisSizesHasTpFastestAndPpSlowest) {
+  EXPECT_EQ(Mesh::Of(*AxisSizes::Parse("dp2,tp3,pp4,rep5")).DebugString(),
             "pp4,rep5,dp2,ep1,tp3");
 }
 

@@ -26,7 +26,7 @@ Layout LayoutOf(const json& vector) {
   }
   const std::vector<int64_t> shape = vector["shape"];
   return *MakeLayout(
-      Mesh::ForTorch(*AxisSizes::Parse(std::string(vector["sizes"]))),
+      Mesh::Of(*AxisSizes::Parse(std::string(vector["sizes"]))),
       *Manifest::Create(
           {{*TensorSpec::Create("w", "param", Dtype::kFloat32, shape),
             sharding}}));

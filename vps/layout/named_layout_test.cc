@@ -30,7 +30,7 @@ ManifestTensor Tensor(std::string name, std::vector<int64_t> shape,
 }
 
 Layout Make(absl::string_view sizes, std::vector<ManifestTensor> tensors) {
-  return *MakeLayout(Mesh::ForTorch(*AxisSizes::Parse(sizes)),
+  return *MakeLayout(Mesh::Of(*AxisSizes::Parse(sizes)),
                      *Manifest::Create(std::move(tensors)));
 }
 

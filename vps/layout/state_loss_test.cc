@@ -29,7 +29,7 @@ Layout Make(absl::string_view sizes) {
                           std::move(sharding)};
   };
   return *MakeLayout(
-      Mesh::ForTorch(*AxisSizes::Parse(sizes)),
+      Mesh::Of(*AxisSizes::Parse(sizes)),
       *Manifest::Create({tensor("norm", "param", {4}, {}),
                          tensor("w", "exp_avg", {8}, {{"dp", 0}}),
                          tensor("w", "param", {8, 3}, {{"tp", 0}, {"dp", 0}}),

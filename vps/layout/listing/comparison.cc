@@ -37,6 +37,14 @@ int64_t AddressOf(const ListedRegion& region, absl::Span<const int64_t> index) {
   return address;
 }
 
+Region Without(const Region& region, const Box& taken) {
+  Region left;
+  for (const Box& box : region) {
+    for (const Box& part : Subtract(box, taken)) left.push_back(part);
+  }
+  return left;
+}
+
 // The first elements of `a` that no region of `b` has.
 std::optional<Box> FirstMissing(const std::vector<ListedRegion>& a,
                                 const std::vector<ListedRegion>& b) {
@@ -44,13 +52,7 @@ std::optional<Box> FirstMissing(const std::vector<ListedRegion>& a,
     Region rest;
     if (!region.global.empty()) rest.push_back(region.global);
     for (const ListedRegion& other : b) {
-      Region left;
-      for (const Box& box : rest) {
-        for (const Box& part : Subtract(box, other.global)) {
-          left.push_back(part);
-        }
-      }
-      rest = std::move(left);
+      rest = Without(rest, other.global);
       if (rest.empty()) break;
     }
     if (!rest.empty()) return rest.front();

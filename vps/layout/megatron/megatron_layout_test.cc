@@ -239,7 +239,7 @@ TEST(MegatronLayout, RefusesWhatHasNoLayout) {
       {Small(),
        {.ranks = {.world = 3, .pp = 3}},
        wide,
-       "the number of layers 4 is not divisible by pp 3"},
+       "layers 4 is not divisible by pp 3"},
       {Small(),
        {.ranks = {.world = 8, .tp = 8}},
        wide,

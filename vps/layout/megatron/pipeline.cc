@@ -68,10 +68,9 @@ absl::StatusOr<Counts> EvenCounts(const Options& options) {
   const int64_t dealt = options.layers +
                         (options.account_for_embedding ? 1 : 0) +
                         (options.account_for_loss ? 1 : 0);
-  const std::string what =
-      absl::StrCat("the number of layers",
-                   options.account_for_embedding ? " + the embedding" : "",
-                   options.account_for_loss ? " + the loss" : "");
+  const std::string what = absl::StrCat(
+      "layers", options.account_for_embedding ? " + the embedding" : "",
+      options.account_for_loss ? " + the loss" : "");
   RETURN_IF_ERROR(CheckDivides(what, dealt, "pp", options.pp));
   RETURN_IF_ERROR(CheckDivides(absl::StrCat(what, ", per stage,"),
                                dealt / options.pp, "vpp", options.vpp));
@@ -127,10 +126,10 @@ absl::StatusOr<Counts> UnevenCounts(const Options& options) {
         "least one per stage, and none if there is no such stage"));
   }
   if (stages > 0) {
-    RETURN_IF_ERROR(CheckDivides("the number of layers in the middle", left,
+    RETURN_IF_ERROR(CheckDivides("layers in the middle", left,
                                  "the stages in the middle,", stages));
-    RETURN_IF_ERROR(CheckDivides("the number of layers of a middle stage",
-                                 left / stages, "vpp", options.vpp));
+    RETURN_IF_ERROR(CheckDivides("layers of a middle stage", left / stages,
+                                 "vpp", options.vpp));
   }
   Counts counts(options.pp * options.vpp,
                 stages > 0 ? left / stages / options.vpp : 0);

@@ -176,8 +176,11 @@ absl::StatusOr<std::vector<std::string>> ParsePipelineLayout(
 absl::Status CheckPipelineLayout(absl::Span<const std::string> stages, int pp,
                                  int layers, int mtp_layers) {
   if (stages.empty() || stages.size() % pp != 0) {
-    return Refuse(absl::StrCat("it has ", stages.size(),
-                               " stages, which pp = ", pp, " does not divide"));
+    const size_t below = stages.size() / pp * pp;
+    return Refuse(absl::StrCat(
+        "it has ", stages.size(), " stages, which pp = ", pp,
+        " does not divide; the nearest numbers that it does: ",
+        below == 0 ? "" : absl::StrCat(below, " and "), below + pp));
   }
   RETURN_IF_ERROR(CheckEnds(stages));
   if (Count(stages, 't') != layers) {

@@ -132,7 +132,7 @@ struct Refused {
 TEST(Pipeline, RefusesWhatMegatronRefusesAndSaysWhatWouldDo) {
   const Refused table[] = {
       {{.layers = 30, .pp = 4},
-       "the number of layers 30 is not divisible by pp 4; the nearest that "
+       "layers 30 is not divisible by pp 4; the nearest that "
        "are: 28 and 32"},
       {{.layers = 2, .pp = 4}, "the nearest that is: 4"},
       {{.layers = 24, .pp = 4, .vpp = 4},
@@ -163,10 +163,10 @@ TEST(Pipeline, RefusesWhatMegatronRefusesAndSaysWhatWouldDo) {
       {{.layers = 8, .pp = 4, .vpp = 2, .last_stage_layers = 3},
        "last_stage_layers 3 is not divisible by vpp 2"},
       {{.layers = 8, .pp = 4, .first_stage_layers = 3},
-       "the number of layers in the middle 5 is not divisible by the stages "
+       "layers in the middle 5 is not divisible by the stages "
        "in the middle, 3"},
       {{.layers = 15, .pp = 4, .vpp = 2, .first_stage_layers = 6},
-       "the number of layers of a middle stage 3 is not divisible by vpp 2"},
+       "layers of a middle stage 3 is not divisible by vpp 2"},
       {{.layers = 8, .pp = 2, .first_stage_layers = 3, .last_stage_layers = 3},
        "leave 2 of 8 layers for 0 stages in the middle"},
       {{.layers = 8, .pp = 3, .first_stage_layers = 4, .last_stage_layers = 4},
@@ -188,7 +188,9 @@ TEST(Pipeline, RefusesWhatMegatronRefusesAndSaysWhatWouldDo) {
       {{.layers = 2, .pp = 1, .layout = "Et|tL"},
        "pipeline_layout has 2 stages at pp 1"},
       {{.layers = 2, .pp = 3, .layout = "Et|tL"},
-       "it has 2 stages, which pp = 3 does not divide"},
+       "it has 2 stages, which pp = 3 does not divide; the nearest numbers "
+       "that "
+       "it does: 3"},
   };
   for (const Refused& row : table) {
     const auto pipeline = Pipeline::Create(row.options);
