@@ -153,19 +153,22 @@ std::string ScheduleTable(const Preview& preview, bool grouped) {
                    {"messages", Align::kRight},
                    {"windows", Align::kRight},
                    {"x bound", Align::kRight},
+                   {"cut", Align::kRight},
                    {"time", Align::kRight}});
   for (const LaneChoice& lane : preview.schedule.lanes) {
     if (lane.bound_bytes == 0) continue;
+    const auto over_bound = [&](int64_t makespan_bytes) {
+      return absl::StrFormat("%.3f", static_cast<double>(makespan_bytes) /
+                                         static_cast<double>(lane.bound_bytes));
+    };
     for (const CandidateCosts& it : lane.candidates) {
-      const int64_t makespan = grouped ? it.windowed_bytes : it.ordered_bytes;
-      table.Add(
-          {absl::StrCat(it.kind == lane.kind ? "* " : "  ",
-                        ScheduleKindName(it.kind)),
-           LaneName(lane.lane), Grouped(it.num_parcels),
-           grouped ? Grouped(it.num_windows) : "-",
-           absl::StrFormat("%.3f", static_cast<double>(makespan) /
-                                       static_cast<double>(lane.bound_bytes)),
-           TimeText(grouped ? it.grouped_ns : it.ordered_ns)});
+      table.Add({absl::StrCat(it.kind == lane.kind ? "* " : "  ",
+                              ScheduleKindName(it.kind)),
+                 LaneName(lane.lane), Grouped(it.num_parcels),
+                 grouped ? Grouped(it.num_windows) : "-",
+                 over_bound(it.ordered_bytes),
+                 grouped ? over_bound(it.windowed_bytes) : "-",
+                 TimeText(grouped ? it.grouped_ns : it.ordered_ns)});
     }
   }
   return table.Text();
