@@ -30,6 +30,16 @@ struct KeptMatrix {
 // ranks x target ranks) memory.
 KeptMatrix ComputeKeptMatrix(const PlanInput& input);
 
+// The matrix in two sums, for worlds too large for it.
+struct GivenKept {
+  int64_t kept_bytes = 0;       // by all processes, in the given order
+  int64_t reachable_bytes = 0;  // of what target ranks hold, what any source
+                                // rank has: no order keeps more
+};
+
+// In the matrix's time; O(source ranks) memory.
+GivenKept ComputeGivenKept(const PlanInput& input);
+
 }  // namespace dynatrain::transition
 
 #endif  // TRANSITION_PLAN_KEPT_MATRIX_H_

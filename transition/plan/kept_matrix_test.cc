@@ -43,9 +43,27 @@ TEST(KeptMatrix, OfTheFirstStartIsEmpty) {
   EXPECT_TRUE(kept.bytes.empty());
 }
 
+// The sums of the matrix, and none of its entries is above the bound's share.
+void ExpectSumsOfMatrix(const PlanInput& input, const KeptMatrix& kept) {
+  const GivenKept given = ComputeGivenKept(input);
+  int64_t in_order = 0, best = 0;
+  for (int t = 0; t < kept.target_size; ++t) {
+    const int s = input.SourceRankOfTarget(t);
+    in_order += s < 0 ? 0 : kept.at(s, t);
+    int64_t most = 0;
+    for (int other = 0; other < kept.source_size; ++other) {
+      most = std::max(most, kept.at(other, t));
+    }
+    best += most;
+  }
+  EXPECT_EQ(given.kept_bytes, in_order);
+  EXPECT_GE(given.reachable_bytes, best);
+}
+
 // Gives every source rank's process every target rank in turn.
 void ExpectWhatPlansKeep(PairCase pair) {
   const KeptMatrix kept = ComputeKeptMatrix(*MakeInput(pair));
+  ExpectSumsOfMatrix(*MakeInput(pair), kept);
   const int sources = static_cast<int>(pair.source.ids.size());
   const int targets = static_cast<int>(pair.target.ids.size());
   ASSERT_EQ(kept.bytes.size(), sources * targets);

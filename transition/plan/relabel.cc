@@ -178,18 +178,22 @@ class Relabeler {
   std::vector<std::vector<int>> blocks_;  // ranks of each member, ascending
 };
 
-absl::Status CheckSizes(const PlanInput& input, const RelabelOptions& options) {
+absl::Status CheckOptions(const RelabelOptions& options) {
   if (options.max_exact < 1 || options.max_exact > kMaxAssignmentSize) {
     return absl::InvalidArgumentError(
         absl::StrCat("relabel: max_exact is ", options.max_exact,
                      "; it lies in 1..", kMaxAssignmentSize));
   }
-  if (input.target().size() > kMaxAssignmentSize) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "relabel: the target world has ", input.target().size(),
-        " ranks; orders are chosen for at most ", kMaxAssignmentSize));
-  }
   return absl::OkStatus();
+}
+
+// For worlds of which a matrix of all pairs would take gigabytes.
+Relabeling AsGiven(const PlanInput& input) {
+  const GivenKept given = ComputeGivenKept(input);
+  return {.target = input.target(),
+          .given_kept_bytes = given.kept_bytes,
+          .kept_bytes = given.kept_bytes,
+          .bound_bytes = given.reachable_bytes};
 }
 
 }  // namespace
@@ -203,7 +207,8 @@ std::string Relabeling::DebugString() const {
 
 absl::StatusOr<Relabeling> Relabel(const PlanInput& input,
                                    const RelabelOptions& options) {
-  RETURN_IF_ERROR(CheckSizes(input, options));
+  RETURN_IF_ERROR(CheckOptions(options));
+  if (input.target().size() > kMaxAssignmentSize) return AsGiven(input);
   const Relabeler relabeler(input, options);
   const Found found = relabeler.Best();
   Relabeling result = {

@@ -58,8 +58,9 @@ struct Relabeling {
   std::string DebugString() const;
 };
 
-// Returns kInvalidArgument naming the option or the size if max_exact is not in
-// 1..kMaxAssignmentSize, or the target world has more ranks than that.
+// Targets of more than kMaxAssignmentSize ranks keep the given order; the bound
+// is then what any rank could keep of anything. Returns kInvalidArgument naming
+// the option if max_exact is not in 1..kMaxAssignmentSize.
 absl::StatusOr<Relabeling> Relabel(const PlanInput& input,
                                    const RelabelOptions& options);
 

@@ -4,8 +4,10 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/random_seed.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -114,7 +116,7 @@ TEST(Relabel, OfTheFirstStartChangesNothing) {
   EXPECT_THAT(Ids(Relabel(input, {})->target), ElementsAre(20, 10));
 }
 
-TEST(Relabel, RefusesSizesThatItCannotDo) {
+TEST(Relabel, RefusesOptionsThatItCannotDo) {
   const PlanInput input = Input("dp1", {10}, "dp1", {10});
   for (int max_exact : {0, kMaxAssignmentSize + 1}) {
     const auto found = Relabel(input, {.max_exact = max_exact});
@@ -122,6 +124,29 @@ TEST(Relabel, RefusesSizesThatItCannotDo) {
     EXPECT_THAT(std::string(found.status().message()),
                 HasSubstr("max_exact is "));
   }
+}
+
+// 2,049 ranks, one element each: all processes are one rank further.
+TEST(Relabel, LargerWorldsStayAsTheyAreAndHaveABound) {
+  constexpr int kRanks = kMaxAssignmentSize + 1;
+  std::vector<uint64_t> ids(kRanks), moved(kRanks);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ids[rank] = rank + 1;
+    moved[(rank + 1) % kRanks] = rank + 1;
+  }
+  std::swap(moved[0], moved[1]);  // the first is where it was
+  const std::string sizes = absl::StrCat("dp", kRanks);
+  const vps::Manifest model =
+      *vps::Manifest::Create({TensorForTest("w", {kRanks, 1}, {{"dp", 0}})});
+  const PlanInput input =
+      *PlanInput::Create(WorldForTest(sizes.c_str(), model, ids),
+                         WorldForTest(sizes.c_str(), model, moved));
+  const Relabeling found = *Relabel(input, {});
+  EXPECT_EQ(Ids(found.target), moved);
+  EXPECT_EQ(found.changed_ranks, 0);
+  EXPECT_EQ(found.kept_bytes, 4);
+  EXPECT_EQ(found.given_kept_bytes, 4);
+  EXPECT_EQ(found.bound_bytes, 4 * kRanks);
 }
 
 std::vector<uint64_t> GivenIds(const PlanInput& input) {
