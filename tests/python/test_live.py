@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dynatrain.data import Data, Reading
-from dynatrain.live import Coming, Live
+from dynatrain.live import Arrival, Coming, Live
 from dynatrain.pace import Pace
 from dynatrain.runtime import Action, Outcome
 
@@ -76,6 +76,17 @@ class Steps(Pace):
     @property
     def under_way(self) -> bool:
         return self._began is not None
+
+
+def test_a_new_world_s_steps_are_not_measured_by_the_old_one_s() -> None:
+    pace = Steps()
+    with pace.step():
+        pass
+    assert pace._usual_s is not None
+    live = Live(None, None, None, lambda: None, pace)  # type: ignore[arg-type]
+    first = SimpleNamespace(transition=SimpleNamespace(is_first_start=True))
+    live.take_over(first, Arrival(ended=None))  # type: ignore[arg-type]
+    assert pace._usual_s is None
 
 
 def test_what_gives_way_knows_when_a_step_is_under_way() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from dynatrain import pace as module
+from dynatrain import preparation
 from dynatrain.pace import Pace
 from dynatrain.randomness import Private
 
@@ -120,13 +122,20 @@ def test_what_a_step_takes_beside_a_preparation_is_not_usual(
 def test_the_steps_of_another_world_say_nothing(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pace = Pace()
-    Waited(monkeypatch, pace, nothing_happens)
-    train(pace, clock, 1.0)
+    pace, step = Pace(), ExitStack()
+    waited = Waited(monkeypatch, pace, lambda _: step.close())
+    train(pace, clock, 1.0, 1.0)
     pace.new_world()
     with pace.step():
         clock.now_s += 5
         pace.give_way()
+    assert waited.seconds == []
+    pace.new_world()
+    train(pace, clock, 0.2)
+    step.enter_context(pace.step())
+    clock.now_s += 0.3
+    pace.give_way()
+    assert waited.seconds == [0.1]
 
 
 def test_a_step_that_fails_is_over(
@@ -154,3 +163,25 @@ def test_each_operator_of_a_warm_up_gives_way_those_of_backward_too() -> None:
         loss.backward()  # type: ignore[no-untyped-call]
     assert forward == 2
     assert calls > forward
+
+
+class Stop(Exception):
+    """Ends a preparation where the test has seen enough."""
+
+
+def test_a_preparation_gives_way_at_each_operator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pace = Pace()
+
+    def private(seed: int, before_each: Callable[[], None]) -> None:
+        assert before_each == pace.give_way
+        assert pace._preparing == 1
+        raise Stop
+
+    monkeypatch.setattr(preparation, "Private", private)
+    transition = SimpleNamespace(generation=2, tag=7)
+    made = preparation.Preparation(None, None, transition, 0, None, pace)  # type: ignore[arg-type]
+    with pytest.raises(Stop):
+        made.run()
+    assert pace._preparing == 0
